@@ -23,7 +23,7 @@ from components.sets import SetKind, draw_files, draw_keeping, picked_set
 from components.state import PageState
 from evidencebench_core.answers.judging import judge_plan
 from evidencebench_core.answers.read import MOST_BYTES, SAMPLE, read_answers
-from evidencebench_core.answers.store import ANSWER_SETS, AnswerSetInfo, add_answers, delete_answers, marks
+from evidencebench_core.answers.store import ANSWER_SETS, AnswerSetInfo, add_answers, marks
 from evidencebench_core.llm import LLM
 from evidencebench_core.runs import Plan, judge_runs
 from evidencebench_core.words import quantity
@@ -64,7 +64,7 @@ ANSWERS: Final = SetKind(
     ingest=_ingest,
     add_sample=lambda: _ingest([SAMPLE], "sample answers"),
     sample="sample answers",
-    delete=delete_answers,
+    delete=ANSWER_SETS.delete,
 )
 
 

@@ -22,20 +22,18 @@ from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page, percent
 from components.reliability.one_test import ASKING, draw_test
-from components.reliability.view import View, headline, points, reasons_text, title_of
+from components.reliability.view import View
 from components.server import session_model
 from components.sets import SetKind, draw_files, draw_keeping, picked_set
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
-from evidencebench_core.reliability.card import Card
+from evidencebench_core.reliability.card import difference_text
 from evidencebench_core.reliability.figures import BIAS
-from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, delete_item_set, item_set
-from evidencebench_core.reliability.read_items import MOST_BYTES, ingest_items
+from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, item_set
+from evidencebench_core.reliability.read_items import MOST_BYTES, SAMPLE, ingest_items
 from evidencebench_core.reliability.runs import reliability_runs, run_plan
-from evidencebench_core.reliability.sample import add_sample_items
-from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, probes_of
 from evidencebench_core.runs import Plan
 from evidencebench_core.words import quantity
@@ -44,13 +42,14 @@ PARTS: Final = {"all": "All tests", "test": "One test", "questions": "Questions"
 _CARD: Final = (
     Column("test", "Test", "title"),
     Column("interval", "Figure (95% interval)", "interval"),
-    Column("what", "What it is"),
+    Column("figure", "What it is"),
     Column("against", "To the baseline, points", help="Paired item by item, 95% interval"),
     Column("p_holm", "p, Holm", "number", "Of right and wrong, for all tests of this model", digits=3),
     Column("always", "One answer to all", help="The figure, had every answer been the same"),
     Column("null_rate", "Unreadable", "percent", "Answers in which no label was found"),
     Column("n", "n", "number", "Items behind the figure"),
     Column("in_words", "In words", lines=6),
+    Column("left_out", "Left out", lines=6),
 )
 
 
@@ -69,9 +68,9 @@ QUESTIONS: Final = SetKind(
     "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",
     most_bytes=MOST_BYTES,
     ingest=_ingest,
-    add_sample=lambda: add_sample_items(resources.store()),
+    add_sample=lambda: ingest_items(resources.store(), SAMPLE, "sample"),
     sample="24 sample questions",
-    delete=delete_item_set,
+    delete=ITEM_SETS.delete,
 )
 
 
@@ -104,56 +103,52 @@ def draw(state: PageState) -> None:
 
 
 def draw_all(state: PageState, view: View) -> None:
-    """The map of models by tests, where there are several, and the card of one."""
-    cards = {model: view.card(model) for model in view.models}
-    st.markdown("  \n".join(literal(headline(card)) for card in cards.values()))
-    if len(cards) > 1:
-        _draw_map(state, cards)
-    model = state["model"] if state["model"] in cards else view.runs[-1].settings["model"]
-    card = cards[model]
+    """The findings, the map of models by tests, where there are several, and the card of one."""
+    report = view.report()
+    tests = report.tables["tests"]
+    models = list(dict.fromkeys(tests["model"]))
+    st.markdown("  \n".join(map(literal, report.notes[: len(models)])))
+    if len(models) > 1:
+        _draw_map(state, tests, models)
+    model = state["model"] if state["model"] in models else view.runs[-1].settings["model"]
+    card = tests[tests["model"] == model].reset_index(drop=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("## Model card")
-        st.selectbox("Model", view.models, label_visibility="collapsed", **state.widget("model", model))
-    frame = card.frame()
-    shown = frame.assign(
-        test=pd.Series(map(title_of, card.scores)),
-        interval=intervals(frame, "value"),
-        what=pd.Series([score.task.figure.title for score in card.scores], dtype=object),
-        against=pd.Series([points(score.baseline) for score in card.scores], dtype=object),
-        always=frame["constant"] + " " + frame["constant_value"].map(percent),
+        st.selectbox("Model", models, label_visibility="collapsed", **state.widget("model", model))
+    shown = card.assign(
+        interval=intervals(card, "value"),
+        against=card.apply(difference_text, axis=1),
+        always=card["constant"] + " " + card["constant_value"].map(percent),
     )
     caption = f"Card of {model}"
     frame_table(_CARD, shown, key=f"card-{model}", ids="run", on_open=partial(_open, state), caption=caption)
-    reasons = sum((Counter(score.left_out) for score in card.scores), Counter[str]())
-    if reasons:
-        st.caption(literal(f"Left out: {reasons_text(reasons)}."))
-    if view.info.source.startswith("invented"):
+    st.caption(literal(" ".join(report.notes[len(models) :])))
+    if view.info.source == str(SAMPLE):
         st.caption("The questions are invented samples: the figures say nothing about medicine.")
-    draw_downloads(f"{caption} on {view.info.name}", lambda: frame)
+    draw_downloads(report.title, lambda: report)
 
 
-def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
-    rows = [
+def _draw_map(state: PageState, tests: pd.DataFrame, models: list[str]) -> None:
+    is_bias = tests["figure"] == BIAS.title  # of which a half, the most, has the full colour
+    frame = pd.DataFrame(
         {
-            "row": title_of(score),
-            "column": model,
-            "place": list(RELIABILITY_TASKS).index(score.task.name),
-            "text": "–" if score.value.value is None else f"{100 * score.value.value:.1f}",
-            "value": _shade(score),
-            "hover": f"{score.task.figure.title} {score.value.text()}, n = {score.value.n:,}",
-            "id": score.run.id,
+            "row": tests["test"],
+            "column": tests["model"],
+            "place": tests["task"].map(list(RELIABILITY_TASKS).index),
+            "text": [percent(value).rstrip("%") for value in tests["value"].astype(float)],
+            "value": tests["difference"].astype(float).where(~is_bias, -0.6 * tests["value"].astype(float)),
+            "hover": tests["figure"] + ", n = " + tests["n"].map("{:,}".format),
+            "id": tests["run"],
         }
-        for model, card in cards.items()
-        for score in card.scores
-    ]
-    frame = pd.DataFrame(rows).astype({"value": float}).sort_values("place", kind="stable")
-    alt = "; ".join(f"{row['column']}, {row['row']}: {row['text']}" for row in rows)
+    ).sort_values("place", kind="stable")
+    cells = zip(frame["column"], frame["row"], frame["text"], strict=True)
+    alt = "; ".join(f"{model}, {test}: {text}" for model, test, text in cells)
     titles = {title: title for title in frame["row"]}
-    figure = squares(frame, titles, {name: name for name in cards}, strongest=0.3, dark=is_dark(), step=110)
+    figure = squares(frame, titles, {name: name for name in models}, strongest=0.3, dark=is_dark(), step=110)
     with st.container(key="wide-matrix"):
         draw_chart(
             figure,
-            key=f"map-{len(rows)}",
+            key=f"map-{len(frame)}",
             alt=f"In percent: {alt}",
             on_pick=partial(_open, state),
             width="content",
@@ -163,12 +158,6 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
         "Figures in percent. Blue: better than the model's own baseline, orange: worse; of a bias the more orange the "
         "larger. A click opens the answers."
     )
-
-
-def _shade(score: TaskScore) -> float | None:
-    if score.task.figure is BIAS:  # a half, the most, has the full colour
-        return None if score.value.value is None else -0.6 * score.value.value
-    return score.baseline.difference.value if score.baseline else None
 
 
 def _open(state: PageState, run_id: str) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components import resources
 from components.answers.labels import Badge
 from components.answers.prose import Citation, Sentence, answer_prose
-from components.answers.view import words_of
+from components.answers.view import report_of, words_of
 from components.ask import Ask, ask_button
 from components.frame_table import frame_table, intervals
 from components.job_panel import job_panel
@@ -19,11 +18,12 @@ from components.paper_view import PaperEvent, paper_view
 from components.server import session_model
 from components.state import PageState, open_later
 from components.table import Column
+from evidencebench_core.analyses import Report
 from evidencebench_core.answers.asking import KIND, answer_plan, answers_of
 from evidencebench_core.answers.brackets import CitedSentence
-from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer, CitedScores
+from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer
 from evidencebench_core.answers.judging import judge_plan
-from evidencebench_core.answers.report import cited_run_scores
+from evidencebench_core.answers.report import ABSTRACT
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.export.reader import System, view_of
@@ -66,7 +66,8 @@ def draw_hypotheses(state: PageState) -> None:
     else:
         shown = state.widget("run", run.id, reset=("question", *_OF_ANSWER))
         bar.selectbox("Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]), **shown)
-        answers, scores = _scored(dataset, run, judge_runs(resources.store(), run.id))
+        judges = tuple(judge.stamp for judge in judge_runs(resources.store(), run.id))
+        answers, report = _answers_of(dataset, run), report_of(run.id, "", "", (run.stamp, *judges))
         ids = list(answers)
         place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
         shown = state.widget("question", place, lambda place: ids[place - 1], reset=_OF_ANSWER)
@@ -74,7 +75,7 @@ def draw_hypotheses(state: PageState) -> None:
         if state["question"] not in ("", *ids):
             st.warning(f"There is no answer to {literal(state['question'], 80)}; the first is shown.")
         instance = resources.instance(dataset, ids[place - 1])
-        _draw_answer(state, instance, run, answers[instance.id], scores)
+        _draw_answer(state, instance, run, answers[instance.id], report)
     with bar:
         ask_button(_asking(dataset, run), "Have a model answer", type="secondary" if runs else "primary")
 
@@ -85,15 +86,12 @@ def _label(run: RunInfo) -> str:
 
 
 @resources.cached
-def _scored(
-    dataset: DatasetInfo, run: RunInfo, judges: tuple[RunInfo, ...]
-) -> tuple[dict[str, CitedAnswer], CitedScores]:
-    store = resources.store()
-    return answers_of(store, run), cited_run_scores(store, run.id)
+def _answers_of(dataset: DatasetInfo, run: RunInfo) -> dict[str, CitedAnswer]:
+    return answers_of(resources.store(), run)
 
 
 def _draw_answer(
-    state: PageState, instance: Instance, run: RunInfo, answer: CitedAnswer, scores: CitedScores
+    state: PageState, instance: Instance, run: RunInfo, answer: CitedAnswer, report: Report
 ) -> None:
     """One answer beside the paper, with what it cites marked, and its figures against gold."""
     focus = run.settings["settings"]["focus"]
@@ -117,7 +115,7 @@ def _draw_answer(
             document="" if index is None else str(index),
             on_choice=lambda place, document: state.put(sentence=place, document=document or None),
         )
-        _draw_scores(instance, scores)
+        _draw_scores(instance, run, report)
     with right:
         aspect = state.number("aspect")
         view = view_of(
@@ -147,23 +145,30 @@ def _prose(place: int, sentence: CitedSentence, gold: frozenset[int]) -> Sentenc
     return Sentence(str(place), sentence.text, mark if citations else None, note, not is_gold, citations)
 
 
-def _draw_scores(instance: Instance, scores: CitedScores) -> None:
-    """The figures of this answer beside the means of all, as ``answers score`` gives them."""
-    own = scores.instances[scores.instances["instance"] == instance.id]
-    rows = [
-        {"figure": words, "own": own[name].max(), **scores.means[name].as_dict()}
-        for name, words in _FIGURES.items()
-        if name in scores.means
-    ]
-    if rows:
-        frame = pd.DataFrame(rows)
-        columns = (
-            Column("figure", "Against gold", "title"),
-            Column("own", "This answer", "percent"),
-            Column("mean", f"Mean of {len(scores.instances):,}", "interval"),
-        )
-        frame = frame.assign(mean=intervals(frame, "value"))
-        frame_table(columns, frame, key="cited-scores", action="none", caption="The citations against gold")
+def _draw_scores(instance: Instance, run: RunInfo, report: Report) -> None:
+    """The figures of this answer beside the means of all and of the abstract, as ``answers score`` gives them."""
+    model, instances = run.settings["model"], report.tables["instances"]
+    answers = instances[instances["system"] == model]
+    if answers.empty:
+        return
+    figures = report.tables["figures"]
+    means = figures[figures["system"] == model].set_index("metric")
+    abstract = figures[figures["system"] == ABSTRACT].set_index("metric")["value"]
+    frame = means.assign(
+        figure=means.index.map(_FIGURES),
+        own=answers.set_index("instance").reindex([instance.id]).iloc[0].reindex(means.index).astype(float),
+        mean=intervals(means, "value"),
+        abstract=abstract.reindex(means.index),
+    )
+    columns = (
+        Column("figure", "Against gold", "title"),
+        Column("own", "This answer", "percent"),
+        Column("mean", f"Mean of {len(answers):,}", "interval"),
+        Column("abstract", "The abstract", "percent"),
+    )
+    shown = frame.dropna(subset=["figure"])
+    frame_table(columns, shown, key="cited-scores", action="none", caption="The citations against gold")
+    st.caption(literal(" ".join(report.notes)))
 
 
 def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pandas as pd
 import streamlit as st
 
 from components import resources
 from components.answers.labels import badge
 from components.answers.one_answer import draw_unit
-from components.answers.view import answers_of, judge_picker, key_of, labels_of, values_of
+from components.answers.view import answers_of, judge_picker, key_of, labels_of, report_of
 from components.desk import Actions, Decision, Item, desk
-from components.frame_table import frame_table
+from components.frame_table import frame_table, intervals
 from components.markdown import literal
 from components.page import percent
 from components.state import PageState
-from components.table import Column, Row, table
+from components.table import Column
 from evidencebench_core.answers.agreement import JudgeAgreement, judge_agreement
 from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
-from evidencebench_core.answers.units import order_of_systems
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import quantity
 
@@ -37,12 +35,6 @@ _DECIDING: Final = "Accept: the judge is right. Reject: people are."
 @resources.cached(entries=16, spinner="Computing …")
 def _agreement(name: str, sha256: str, run: RunInfo) -> JudgeAgreement:
     return judge_agreement(answers_of(name, sha256), labels_of(run), run.settings["task"])
-
-
-@resources.cached(entries=16, spinner="Computing …")
-def _order(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
-    people, judge = (values_of(name, sha256, labels, key) for labels in ("", model))
-    return order_of_systems(people, judge)
 
 
 def _picked_agreement(state: PageState, info: AnswerSetInfo) -> tuple[RunInfo, JudgeAgreement] | None:
@@ -64,33 +56,30 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
         return
     run, agreement = picked
     model = run.settings["model"]
-    judge, constant = agreement.figures["accuracy"], agreement.constant_figures["accuracy"]
-    is_better = (judge.low or 0) > (constant.value or 0)
+    figures = agreement.figures.assign(judge=intervals(agreement.figures, "value"))
+    accuracy = figures.iloc[0]
+    is_better = (accuracy["low"] or 0) > accuracy["always the same"]
     st.markdown(
-        f"**{literal(model)}** agrees with people on {percent(judge.value)}, "
+        f"**{literal(model)}** agrees with people on {percent(accuracy['value'])}, "
         f"{'more' if is_better else 'no more, as far as these tell,'} than by always saying "
-        f"“{literal(agreement.constant)}” ({percent(constant.value)})."
+        f"“{literal(accuracy['always'])}” ({percent(accuracy['always the same'])})."
     )
     columns = (
         Column("measure", "Measure", "title"),
-        Column("judge", model),
-        Column("constant", f"always “{agreement.constant}”"),
+        Column("judge", model, "interval"),
+        Column("always the same", f"always “{accuracy['always']}”", "percent"),
     )
-    rows = [
-        Row(name, (name, value.text(unit="%"), agreement.constant_figures[name].text()))
-        for name, value in agreement.figures.items()
-    ]
-    table(columns, rows, key=f"agreement-{run.id}", action="none", caption="Agreement with people")
+    frame_table(columns, figures, key=f"agreement-{run.id}", action="none", caption="Agreement with people")
     st.caption(
         f"{quantity(len(agreement.pairs), 'label')} of both, questions drawn whole; "
-        f"{quantity(agreement.n_unlabelled, 'judgement')} without a label, taken as wrong; "
+        f"{quantity(agreement.pairs['judged'].isna().sum(), 'judgement')} without a label, taken as wrong; "
         f"{agreement.n_missing:,} missing."
     )
     counts = agreement.table.rename_axis("people").reset_index()
     heads = [Column(name, name, "number") for name in agreement.table.columns]
     heads = [Column("people", "People ↓ judge →", "title"), *heads]
     frame_table(heads, counts, key=f"confusion-{run.id}", action="none", caption="People by judge")
-    order = _order(info.name, info.sha256, model, key_of(info))
+    order = report_of(info.name, model, "", key_of(info)).tables["order of systems"]
     if len(order):
         st.markdown(
             "**The order of the systems**, by people and by this model: Kendall's tau, 1 the same order."

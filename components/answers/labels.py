@@ -27,10 +27,9 @@ UNCHECKED: Final = Badge("?", "not checked", "unknown")
 NO_LABEL: Final = Badge("?", "no label", "unknown")
 _SUPPORTS: Final = Badge("✓", "says so", "good")
 _CONTRADICTS: Final = Badge("✕", "says the opposite", "bad")
-_NEUTRAL: Final = Badge("○", "does not say so", "plain")
 BADGES: Final[Mapping[str, Badge]] = {
-    "supporting": _SUPPORTS, "supports": _SUPPORTS, "contradicting": _CONTRADICTS, "contradicts": _CONTRADICTS,
-    "neutral": _NEUTRAL, "not relevant": Badge("○", "is about something else", "plain"),
+    "supports": _SUPPORTS, "contradicts": _CONTRADICTS,
+    "neutral": Badge("○", "does not say so", "plain"), "not relevant": Badge("○", "is about something else", "plain"),
     "invalid citation": Badge("?", "there is no such document", "unknown"),
     "required": Badge("●", "required", "good"), "borderline": Badge("◐", "borderline", "half"),
     "unnecessary": Badge("○", "unnecessary", "plain"), "inappropriate": Badge("✕", "inappropriate", "bad"),

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components import resources
 from components.state import PageState
-from evidencebench_core.answers.judging import judge_labels, labels_by_task
+from evidencebench_core.analyses import Report
+from evidencebench_core.answers.agreement import SCALES
+from evidencebench_core.answers.judging import judge_labels
 from evidencebench_core.answers.model import AnswerSet
+from evidencebench_core.answers.report import answers_report
 from evidencebench_core.answers.store import AnswerSetInfo, marks, stored_answers
-from evidencebench_core.answers.units import UnitKind, answer_values, system_scores
+from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunInfo, RunStore, judge_runs
-
-JUDGED: Final[tuple[UnitKind, ...]] = ("citations", "relevance")
 
 
 @resources.cached(entries=4, spinner="Reading the answers …")
@@ -24,17 +23,12 @@ def answers_of(name: str, sha256: str) -> AnswerSet:
     return stored_answers(resources.store(), name)
 
 
-@resources.cached(entries=16, spinner="Computing …")
-def values_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
-    """By people's labels, or by those of a model with what people decided about them."""
-    store = resources.store()
-    judged = labels_by_task(store, sha256, model, marks(store, sha256)) if model else None
-    return answer_values(answers_of(name, sha256), judged)
-
-
-@resources.cached(entries=16, spinner="Computing …")
-def scores_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
-    return system_scores(values_of(name, sha256, model, key))
+def report_of(name: str, judge: str, metric: str, key: tuple[object, ...]) -> Report:
+    """What ``answers score`` prints of a set or a run; by people's labels where no judge is named."""
+    try:
+        return resources.report(answers_report, name, judge or None, metric or None, also=key)
+    except SettingError:  # such a metric is only there by other labels
+        return resources.report(answers_report, name, judge or None, also=key)
 
 
 @resources.cached(entries=16)
@@ -47,7 +41,7 @@ def key_of(info: AnswerSetInfo) -> tuple[object, ...]:
     """Changes with every judgement and decision."""
     store = resources.store()
     stamps = [run.stamp for run in judge_runs(store, info.sha256)]
-    return (*stamps, *((unit, mark.label) for unit, mark in marks(store, info.sha256).items()))
+    return (info.sha256, *stamps, *((unit, mark.label) for unit, mark in marks(store, info.sha256).items()))
 
 
 def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, RunInfo]:
@@ -57,7 +51,7 @@ def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, RunInfo]:
 
 def judge_picker(state: PageState, info: AnswerSetInfo, *first: str) -> RunInfo | None:
     """The chosen judge; ``None`` where there is none, or ``first`` is chosen."""
-    runs = judges_of(info, *JUDGED)
+    runs = judges_of(info, *SCALES)
     names = [*first, *runs]
     if not runs:
         return None

@@ -15,19 +15,20 @@ from components.filters import Filter, filter_popover, filtered
 from components.frame_table import draw_downloads, frame_table
 from components.markdown import literal
 from components.page import percent
-from components.reliability.view import View, points, reasons_text
+from components.reliability.view import View
 from components.server import session_model
 from components.state import PageState
 from components.table import Column
 from components.table.paging import paging
+from evidencebench_core.analyses import Report
 from evidencebench_core.llm import LLM
 from evidencebench_core.palette import SYSTEMS
-from evidencebench_core.reliability.card import shown_runs
+from evidencebench_core.reliability.card import difference_text, shown_runs
 from evidencebench_core.reliability.figures import BIAS
-from evidencebench_core.reliability.items import item_set
+from evidencebench_core.reliability.items import ItemSet, item_set
 from evidencebench_core.reliability.runs import judge_plan, question_of, run_probes, settings_label, task_of
-from evidencebench_core.reliability.score import TaskScore
-from evidencebench_core.runs import Plan, RunInfo
+from evidencebench_core.runs import ChatSpec, Plan, RunInfo
+from evidencebench_core.stats import Estimate
 from evidencebench_core.words import quantity
 
 ASKING: Final = "reliability"  # the kind of the jobs
@@ -58,49 +59,49 @@ def draw_test(state: PageState, view: View) -> None:
         is_judged = task.judge is not None and run.n_answered > 0
         if is_judged:
             ask_button(_judging(run), "Have the answers judged")
-    score = view.score(run.id)
-    figure = literal(f"{task.figure.title} {score.value.text()}")
-    st.markdown(f"{literal(task.about)} **{figure}**, {quantity(score.value.n, 'question')}.")
-    st.markdown(literal(score.in_words()))
-    if score.answers.empty:
-        how = " Have the answers judged, above." if is_judged else ""
-        st.info(literal(f"There is nothing to score: {reasons_text(score.left_out)}.{how}"))
+    report = view.report(run.id)
+    score = report.tables["score"].iloc[0]
+    estimate = Estimate(score["value"], score["low"], score["high"])
+    figure = literal(f"{score['figure']} {estimate.text()}")
+    st.markdown(f"{literal(task.about)} **{figure}**, {quantity(score['n'], 'question')}.")
+    finding, *notes = report.notes
+    st.markdown(literal(finding))
+    st.caption(literal(" ".join(notes)))
+    if report.tables["answers"].empty:
+        st.info("There is nothing to score yet." + is_judged * " Have the answers judged, above.")
         return
-    if score.baseline is not None:
-        change = literal(points(score.baseline) or "–")
+    if pd.notna(score["difference"]):
         st.markdown(
-            f"**Against the same questions unchanged:** {change} points, n = {score.baseline.n:,}; the same label in "
-            f"{percent(score.baseline.same)} of them."
+            f"**Against the same questions unchanged:** {literal(difference_text(score))} points; the same label in "
+            f"{percent(score['same'])} of them."
         )
-    if len(score.variants) > 1:
-        _draw_variants(score)
-    _draw_answers(state, view, score)
+    if len(report.tables["variants"]) > 1:
+        _draw_variants(run, report)
+    _draw_answers(state, view, run, report.tables["answers"])
 
 
 def _name(run: RunInfo) -> str:
     return " · ".join(filter(None, (task_of(run).title, run.settings["model"], settings_label(run))))
 
 
-def _draw_variants(score: TaskScore) -> None:
-    frame = score.variants.assign(
-        name=score.variants["variant"].replace("", "as it is"), colour=SYSTEMS[0].on(is_dark())
-    )
+def _draw_variants(run: RunInfo, report: Report) -> None:
+    variants, figure = report.tables["variants"], task_of(run).figure
+    frame = variants.assign(name=variants["variant"].replace("", "as it is"), colour=SYSTEMS[0].on(is_dark()))
     frame = frame.astype({"value": float, "low": float, "high": float})
-    of_order = score.task.figure is BIAS
-    title = f"{score.task.figure.variant_title}, %"
-    chart = interval_dots(frame, title, lines={"half": 0.5} if of_order else None)
+    title = f"{figure.variant_title}, %"
+    chart = interval_dots(frame, title, lines={"half": 0.5} if figure is BIAS else None)
     alt = "; ".join(f"{name}: {percent(value)}" for name, value in frame[["name", "value"]].to_numpy())
-    draw_chart(chart, key=f"variants-{score.run.id}", alt=f"{title} by variant: {alt}")
+    draw_chart(chart, key=f"variants-{run.id}", alt=f"{title} by variant: {alt}")
 
 
-def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
+def _draw_answers(state: PageState, view: View, run: RunInfo, answers: pd.DataFrame) -> None:
     """The answers behind the figure; one in hand with all that was asked."""
-    questions = {item.id: item.question for item in item_set(resources.store(), view.info.name).items}
-    every = score.answers.assign(question=score.answers["item"].map(questions))
+    items = item_set(resources.store(), view.info.name)
+    every = answers.assign(question=answers["item"].map({item.id: item.question for item in items.items}))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("## Answers")
         filter_popover(state, every, _FILTERS)
-        draw_downloads(f"Answers of {score.run.label}", lambda: every)
+        draw_downloads(f"Answers of {run.label}", lambda: every)
     shown = filtered(state, every, _FILTERS)
     pages = paging(state, len(shown))
     st.caption(f"{len(shown):,} of {quantity(len(every), 'answer')}. A click shows what was asked.")
@@ -110,7 +111,7 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
         frame_table(
             _ANSWERS,
             shown.iloc[pages.rows],
-            key=f"answers-{score.run.id}",
+            key=f"answers-{run.id}",
             ids="probe",
             on_open=lambda probe: state.put(probe=probe),
             link=lambda probe: state.link(probe=probe),
@@ -121,13 +122,11 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
         pages.draw(state)
     with right:
         if len(in_hand):
-            _draw_answer(score, in_hand.iloc[0])
+            _draw_answer(run, items, in_hand.iloc[0])
 
 
-def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
-    store = resources.store()
-    probes = run_probes(item_set(store, score.items), score.run).probes
-    probe = next(probe for probe in probes if probe.id == row["probe"])
+def _draw_answer(run: RunInfo, items: ItemSet, row: pd.Series[Any]) -> None:
+    probe = next(probe for probe in run_probes(items, run).probes if probe.id == row["probe"])
     reason = literal(row["reason"].replace("_", " "))
     read = f"read as {literal(row['label'])}" if row["label"] else f"nothing could be read in it ({reason})"
     state = _IN_WORDS[row["state"]].capitalize()
@@ -135,7 +134,7 @@ def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
     st.code(row["text"], language=None, wrap_lines=True)
     if probe.details:
         st.caption(literal("; ".join(f"{name}: {value}" for name, value in probe.details.items())))
-    for message in question_of(score.spec, probe).messages(row["wording"]):
+    for message in question_of(ChatSpec.of(run), probe).messages(row["wording"]):
         st.caption(literal(message.role))
         st.code(message.content, language=None, wrap_lines=True)
 

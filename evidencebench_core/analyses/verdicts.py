@@ -6,6 +6,7 @@ As in appendix J of the paper, where two people read 50 missed result aspects of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
@@ -36,7 +37,35 @@ RULES: Final = "(rules)"
 _AGREEMENT: Final = ["a", "b", "measure", "value", "low", "high", "n"]
 
 
-def verdicts(
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """Missed aspects drawn at random.
+
+    Attributes
+    ----------
+    name : str
+        Says how to draw them again.
+    frame : DataFrame
+        One row an item, in the order drawn: ``run`` (id) and the columns of `missed.outcomes`.
+    verdicts : DataFrame
+        The same rows; a column a reader, with the cause noted; missing where that reader has noted none.
+    notes : sequence of Note
+        All that readers noted on misses of these runs.
+    """
+
+    name: str
+    runs: Sequence[RunInfo]
+    task: Task
+    frame: pd.DataFrame
+    verdicts: pd.DataFrame
+    notes: Sequence[Note]
+
+    def waiting(self, reader: str) -> pd.DataFrame:
+        """The items on which a reader has noted no cause yet, in the order drawn."""
+        return self.frame[self.verdicts[reader].isna()] if reader in self.verdicts else self.frame
+
+
+def draw(
     store: Store,
     runs: Sequence[RunLike],
     task: str | Task = "result-er@optimal",
@@ -45,11 +74,31 @@ def verdicts(
     seed: int = 0,
     stratified: bool = False,
     results_only: bool = True,
-) -> Report:
-    """Draw n missed aspects of runs over one dataset, and count the causes that readers noted for them.
+) -> Draw:
+    """Draw n missed aspects of runs over one dataset; the same seed draws the same items, and a larger n goes on.
 
-    The same seed draws the same items, and a larger n goes on. ``stratified``: of each run as many as of the others,
-    as far as it has them.
+    ``stratified``: of each run as many as of the others, as far as it has them.
+    """
+    infos, chosen = runs_named(store, runs), task_named(task)
+    parts = [
+        queue_of(outcomes(store, info, chosen), results_only).sort_index().assign(run=info.id)
+        for info in infos
+    ]
+    every = pd.concat(parts, ignore_index=True).sample(frac=1, random_state=seed)
+    if stratified:
+        every = every.loc[every.groupby("run").cumcount().sort_values(kind="stable").index]
+    frame = every.head(n).reset_index(drop=True)
+    notes = [note for info in infos for note in NoteStore(store).notes(info.id, chosen.name)]
+    noun = "missed result aspects" if results_only else "missed aspects"
+    strata = ", equally many of each run" if stratified else ""
+    name = f"{len(frame):,} of {len(every):,} {noun}, drawn at random (seed {seed}){strata}"
+    return Draw(name, infos, chosen, frame, _noted_causes(frame, notes), notes)
+
+
+def verdicts(
+    store: Store, runs: Sequence[RunLike], task: str | Task = "result-er@optimal", **settings: Any
+) -> Report:
+    """The causes that readers noted for the items of a `draw`, which the settings are of, and the agreement.
 
     Returns
     -------
@@ -63,38 +112,25 @@ def verdicts(
 
         *items*, one row an item: ``number`` in the draw, ``run``, and what `missed_table` has.
     """
-    infos, chosen = runs_named(store, runs), task_named(task)
-    every = pd.concat(
-        [
-            queue_of(outcomes(store, info, chosen), results_only).sort_index().assign(run=info.id)
-            for info in infos
-        ],
-        ignore_index=True,
-    ).sample(frac=1, random_state=seed)
-    if stratified:
-        every = every.loc[every.groupby("run").cumcount().sort_values(kind="stable").index]
-    frame = every.head(n).reset_index(drop=True)
-    notes = [note for info in infos for note in NoteStore(store).notes(info.id, chosen.name)]
-    readers = _noted_causes(frame, notes)
+    drawn = draw(store, runs, task, **settings)
+    frame, readers = drawn.frame, drawn.verdicts
     by = frame[["cause"]].set_axis([RULES], axis=1).join(readers)
     noted = pd.Series(by.to_numpy().ravel()).dropna().unique()
     labels = [name for name in CAUSES if name in noted]
     labels += sorted(set(noted) - set(labels))
-    names = ", ".join(f"{info.label} ({info.id})" for info in infos)
-    noun = "missed result aspects" if results_only else "missed aspects"
-    strata = ", equally many of each run" if stratified else ""
+    names = ", ".join(f"{info.label} ({info.id})" for info in drawn.runs)
     read = [
         f"{reader} has noted a cause for {readers[reader].count():,} of {len(by):,}." for reader in readers
     ]
     return Report(
-        f"Verdicts: {names}, {chosen.title} on {infos[0].dataset}",
+        f"Verdicts: {names}, {drawn.task.title} on {drawn.runs[0].dataset}",
         {
             "causes": _tally(by, labels, frame["paper"]),
             "agreement": pd.DataFrame(_agreement(frame, by, labels), columns=_AGREEMENT),
-            "items": _items(store, infos, frame, notes),
+            "items": _items(store, drawn),
         },
         (
-            f"{len(frame):,} of {len(every):,} {noun}, drawn at random (seed {seed}){strata}.",
+            f"{drawn.name}.",
             *(read or ["Nobody has noted a cause yet: open an item among the missed aspects, and note one."]),
             "The rules only suggest, and know nothing of gold, reasoning and cut answers: kappa with them is of the "
             "first cause suggested.",
@@ -157,11 +193,11 @@ def _agreement(frame: pd.DataFrame, by: pd.DataFrame, labels: Sequence[str]) -> 
         yield ["all readers", "", "Krippendorff's alpha", alpha.value, alpha.low, alpha.high, alpha.n]
 
 
-def _items(store: Store, runs: Sequence[RunInfo], frame: pd.DataFrame, notes: Sequence[Note]) -> pd.DataFrame:
+def _items(store: Store, drawn: Draw) -> pd.DataFrame:
     parts = []
-    for info in runs:
-        of_run = [note for note in notes if note.run_id == info.id]
-        misses = missed_table(store, info.dataset, frame[frame["run"] == info.id], of_run)
+    for info in drawn.runs:
+        of_run = [note for note in drawn.notes if note.run_id == info.id]
+        misses = missed_table(store, info.dataset, drawn.frame[drawn.frame["run"] == info.id], of_run)
         misses.insert(0, "run", info.id)
         parts.append(misses)
     items = pd.concat(parts).sort_index()

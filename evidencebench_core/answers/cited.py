@@ -6,7 +6,6 @@ A *pair* is an answer sentence and a paper sentence that it cites.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -18,7 +17,6 @@ from evidencebench_core.data.model import EvidenceSet, Focus
 from evidencebench_core.llm.labels import read_label
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 from evidencebench_core.metrics import aspect_recall, ceiling_range, random_expectation
-from evidencebench_core.stats import Estimate, interval
 
 CitedOutcome = Literal["answer", "empty", "no_list", "refusal", "cut_off", "failed"]
 Pair: TypeAlias = tuple[int, int]
@@ -95,19 +93,16 @@ def read_cited_answer(
 
 FIGURES: Final[Mapping[str, str]] = {
     "cited_recall": "study aspects that a citation covers / aspects",
+    "ceiling": "the best cited recall of as many sentences",
+    "random_expectation": "the cited recall of as many sentences by chance",
     "evidence_precision": "citations that are gold / citations",
+    "chance": "sentences of the paper that are gold / its sentences, where the answer cites any",
     "coverage": "sentences with a citation / sentences of the answer",
     "support_rate": "citations that support their sentence, by a judge / citations",
     "contradict_rate": "citations that contradict their sentence, by a judge / citations",
     "grounded_recall": "study aspects that a supporting citation covers, by a judge / aspects",
-    "sound_precision": "citations that are gold and support, by a judge / citations",
-    "ceiling": "the best cited recall of as many sentences",
-    "random_expectation": "the cited recall of as many sentences by chance",
-    "chance": "sentences of the paper that are gold / its sentences, where the answer cites any",
 }
 """The shares that an answer is scored by, with their denominators; undefined where that is 0."""
-COUNTS: Final = ("n_aspects", "n_answer", "n_pairs", "n_cited", "n_unjudged")
-"""Aspects of the focus; sentences of the answer, its pairs, the paper's sentences it cites; pairs without a label."""
 
 
 def cited_figures(
@@ -116,31 +111,16 @@ def cited_figures(
     n_sentences: int,
     judged: Mapping[Pair, str | None] | None = None,
 ) -> dict[str, float | None]:
-    """`FIGURES` and `COUNTS` of one answer.
+    """`FIGURES` of one answer, which cites of each of its sentences these indices of a pool of ``n_sentences``.
 
-    What needs a judge is ``None`` until every pair has been put to it; a pair without a label does not support.
-
-    Parameters
-    ----------
-    cited : sequence of sequence of int
-        Of each answer sentence the indices that it cites.
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect of the focus.
-    n_sentences : int
-        Size of the candidate pool.
-    judged : mapping of (answer sentence, paper sentence) to label, optional
-        Without it the figures that need no judge.
+    ``covers`` has the covering sentences of each aspect of the focus. What needs a judge is missing until every pair
+    is in ``judged``; a pair without a label does not support.
     """
     gold = frozenset[int]().union(*covers)
     pairs = tuple(dict.fromkeys((u, s) for u, sentences in enumerate(cited) for s in sentences))
     sentences = tuple(dict.fromkeys(s for _, s in pairs))
     best = ceiling_range(covers, len(sentences))
     figures: dict[str, float | None] = {
-        "n_aspects": len(covers),
-        "n_answer": len(cited),
-        "n_pairs": len(pairs),
-        "n_cited": len(sentences),
-        "n_unjudged": 0,
         "cited_recall": aspect_recall(sentences, covers),
         "evidence_precision": _share(sum(s in gold for _, s in pairs), len(pairs)),
         "coverage": _share(len({u for u, _ in pairs}), len(cited)),
@@ -148,16 +128,12 @@ def cited_figures(
         "random_expectation": random_expectation(n_sentences, covers, len(sentences)),
         "chance": _share(len(gold), n_sentences) if pairs else None,
     }
-    if judged is None:
-        return figures
-    figures["n_unjudged"] = sum(judged.get(pair) is None for pair in pairs)
-    if all(pair in judged for pair in pairs):
+    if judged is not None and all(pair in judged for pair in pairs):
         supported = [pair for pair in pairs if judged[pair] == "supports"]
         figures["support_rate"] = _share(len(supported), len(pairs))
         contradicted = [pair for pair in pairs if judged[pair] == "contradicts"]
         figures["contradict_rate"] = _share(len(contradicted), len(pairs))
         figures["grounded_recall"] = aspect_recall({s for _, s in supported}, covers)
-        figures["sound_precision"] = _share(sum(s in gold for _, s in supported), len(pairs))
     return figures
 
 
@@ -165,40 +141,22 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CitedScores:
-    """The answers to a dataset, scored."""
-
-    instances: pd.DataFrame  # a row a scored instance: instance, paper, `FIGURES` and `COUNTS`
-    means: Mapping[str, Estimate]  # over the instances where a figure is defined, papers drawn whole
-    outcomes: Mapping[CitedOutcome, int]  # of the answers; "failed" counts instances without one
-    n_skipped: int  # instances without an aspect of the focus
-    judge: str = ""  # the model whose labels they are scored by
-
-
-def cited_scores(
+def cited_frame(
     gold: Mapping[str, EvidenceSet],
     answers: Mapping[str, CitedAnswer],
     papers: Mapping[str, str],
     focus: Focus = "all",
     judged: Mapping[str, Mapping[Pair, str | None]] | None = None,
-    judge: str = "",
-) -> CitedScores:
-    """Score answers to a dataset; all mappings are by instance id, ``papers`` says what is drawn together."""
-    asked = {name: evidence for name, evidence in gold.items() if evidence.covers(focus)}
-    failed = CitedAnswer("failed")
+) -> pd.DataFrame:
+    """A row a scored answer, ``instance, paper`` and `FIGURES`; all mappings are by instance id.
+
+    There is none of what is no answer, nor of an instance without an aspect of the focus.
+    """
     rows = []
-    for name, evidence in asked.items():
-        answer = answers.get(name, failed)
-        if answer.is_scored:
+    for name, evidence in gold.items():
+        answer, covers = answers.get(name), evidence.covers(focus)
+        if covers and answer is not None and answer.is_scored:
             labels = None if judged is None else judged.get(name, {})
-            figures = cited_figures(answer.cited, evidence.covers(focus), evidence.n_sentences, labels)
+            figures = cited_figures(answer.cited, covers, evidence.n_sentences, labels)
             rows.append({"instance": name, "paper": papers[name], **figures})
-    instances = pd.DataFrame(rows, columns=["instance", "paper", *FIGURES, *COUNTS])
-    means = {}
-    for name in (*FIGURES, *COUNTS):
-        values = instances[["paper", name]].dropna()
-        if len(values):
-            means[name] = interval(values[name].astype(float), values["paper"])
-    outcomes = Counter(answers.get(name, failed).outcome for name in asked)
-    return CitedScores(instances, means, dict(outcomes), len(gold) - len(asked), judge)
+    return pd.DataFrame(rows, columns=["instance", "paper", *FIGURES])

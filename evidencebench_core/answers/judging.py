@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from evidencebench_core.answers.asking import answers_of, cited_run, dataset_of
 from evidencebench_core.answers.cited import CitedAnswer, Pair
-from evidencebench_core.answers.model import Answer, AnswerSet, has_words, unit_id
+from evidencebench_core.answers.model import RELEVANCES, SUPPORT, Answer, AnswerSet, has_words, unit_id
 from evidencebench_core.answers.model import Question as AskedQuestion
-from evidencebench_core.answers.store import Mark, answer_set_info, answer_sets, stored_answers
-from evidencebench_core.answers.units import RELEVANCES, Labels, judged_units
+from evidencebench_core.answers.store import ANSWER_SETS, Mark, stored_answers
+from evidencebench_core.answers.units import Labels, units_frame
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm.labels import Labels as LabelWords
@@ -41,11 +41,6 @@ SUPPORT_WORDS: Final = {
 } | {"neutral": "neutral"}
 """The words that state a label of support."""
 NUGGETS: Final = ("support", "partial", "none")
-_MEANINGS: Final = {
-    "supports": "the source says what the claim says",
-    "contradicts": "the source says the opposite of the claim",
-    "neutral": "neither: the source says nothing on the claim, or too little",
-}
 _MOST_NUGGETS: Final = 10  # that a judge is shown at once
 _FACT: Final = re.compile(r"^[ \t*_`-]*(?:\d{1,3}[.)][ \t]*)?([a-z]+)[*_` \t]*:[ \t]*\S", re.MULTILINE)
 _NUGGET: Final = re.compile(r"^[ \t*_`-]*(\d{1,3})[ \t*_`]*:(.*)$", re.MULTILINE)
@@ -89,7 +84,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
         remedy = f"{did_you_mean(task, JUDGES)}Known: {', '.join(JUDGES)}."
         raise SettingError("judge", f"{shown(task)} is not known", remedy)
     if is_answer_set(store, name):
-        subject = answer_set_info(store, name).sha256
+        subject = ANSWER_SETS.named(store, name).sha256
         questions = dict(judgements(stored_answers(store, name), task, limit))
     elif task == "citations":
         run = cited_run(store, name)
@@ -103,24 +98,27 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
 
 def is_answer_set(store: Store, name: str) -> bool:
     """Whether it names a set of answers, and not a run."""
-    return name in {info.name for info in answer_sets(store)}
+    return name in {info.name for info in ANSWER_SETS.all(store)}
 
 
 def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Iterator[tuple[str, Question]]:
     """What a judge is asked about a set, by unit."""
-    wanted = set(list(answers.question)[:limit])
-    for key, answer in answers.answer.items():
-        if key[0] not in wanted:
-            continue
-        question = answers.question[key[0]]
-        if task == "nuggets":
-            yield from _nugget_questions(question, answer)
-            continue
-        for unit, (claim, sources) in judged_units(answers, answer, task).items():
-            if task == "relevance":
-                yield unit, Question("answer-relevance", {"question": question.question, "sentence": claim})
-            else:
-                yield unit, support_question(claim, "\n\n".join(sources))
+    wanted = list(answers.question)[:limit]
+    if task == "nuggets":
+        for answer in answers.answers:
+            if answer.question_id in wanted:
+                yield from _nugget_questions(answers.question[answer.question_id], answer)
+        return
+    units = units_frame(answers)
+    units = units[(units["kind"] == task) & units["has_text"] & units["question"].isin(wanted)]
+    rows: Iterable[Any] = units.itertuples()
+    for row in rows:
+        if task == "relevance":
+            fields = {"question": answers.question[row.question].question, "sentence": row.claim}
+            yield row.unit, Question("answer-relevance", fields)
+        else:
+            sources = [answers.document[name].whole for name in row.documents]
+            yield row.unit, support_question(row.claim, "\n\n".join(sources))
 
 
 def _nugget_questions(question: AskedQuestion, answer: Answer) -> Iterator[tuple[str, Question]]:
@@ -143,7 +141,7 @@ def _listed(nuggets: tuple[str, ...]) -> str:
 
 def support_question(claim: str, source: str) -> Question:
     """Does the source support the claim?"""
-    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in _MEANINGS.items())
+    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in SUPPORT.items())
     return Question("citation-judge", {"sentence": claim, "document": source, "labels": labels})
 
 

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from evidencebench_core.answers.brackets import citations_in, cited_sentences, document_id, without_citations
 
 Relevance = Literal["required", "borderline", "unnecessary", "inappropriate"]
-Relation = Literal["supporting", "contradicting", "neutral", "not relevant", "invalid citation"]
+Relation = Literal["supports", "contradicts", "neutral", "not relevant", "invalid citation"]
+RELEVANCES: Final[tuple[Relevance, ...]] = get_args(Relevance)
+SUPPORT: Final[Mapping[str, str]] = {
+    "supports": "the source says what the claim says",
+    "contradicts": "the source says the opposite of the claim",
+    "neutral": "neither: the source says nothing on the claim, or too little",
+}
+"""The labels of a citation that a judge can give, with what they mean."""
 SETTINGS: Final = {"supported_required": "S+R", "required": "R", "required_and_borderline": "R+B"}
 """Which sentences were clustered, and what the paper calls that."""
 _RELATIONS: Final = {
-    "support": "supporting", "contradict": "contradicting", "not": "not relevant", "irrelevant": "not relevant",
+    "support": "supports", "contradict": "contradicts", "not": "not relevant", "irrelevant": "not relevant",
     "invalid": "invalid citation",
 }  # fmt: skip
 
@@ -35,34 +50,18 @@ def _plain(value: object) -> object:
 
 
 def _relation(value: object) -> object:
-    """``supports`` and ``Supported`` are ``supporting``."""
-    plain = _plain(value)
-    if not isinstance(plain, str):
-        return plain
+    """``supporting`` and ``Supported`` are ``supports``."""
+    plain = str(_plain(value))
     return next((name for stem, name in _RELATIONS.items() if plain.startswith(stem)), plain)
 
 
-def _setting(value: object) -> object:
-    plain = _plain(value)
-    return next((name for name, short in SETTINGS.items() if plain == short.lower()), plain)
-
-
-def _trimmed(value: object) -> object:
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
-
-
-def _document(value: object) -> object:
-    trimmed = _trimmed(value)
-    return document_id(trimmed) if isinstance(trimmed, str) else trimmed
-
-
-Id = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=200)]
-DocumentId = Annotated[str, BeforeValidator(_document), Field(min_length=1, max_length=200)]
+Id = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+DocumentId = Annotated[Id, AfterValidator(document_id)]
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
 class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
 
 class Assessment(_Row):
@@ -176,9 +175,7 @@ class Clusters(_Row):
     """
 
     question_id: Id
-    setting: Annotated[
-        Literal["supported_required", "required", "required_and_borderline"], BeforeValidator(_setting)
-    ]
+    setting: Literal["supported_required", "required", "required_and_borderline"]
     name: str = "clusters"
     clusters: Mapping[str, tuple[str, ...]]
 

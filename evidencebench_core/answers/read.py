@@ -6,7 +6,7 @@ Ours has one object a line, told by ``kind`` (a JSON list of the same objects wi
     {"kind": "document", "document_id": "123", "title": "...", "text": "..."}       or "sentences": ["..."]
     {"kind": "answer", "question_id": "q1", "system": "M1", "answer": "...", "accurate": true,
      "sentences": [{"id": "1", "text": "... [123].", "citations": ["123"], "relevance": "required",
-                    "assessments": [{"document": "123", "relation": "supporting", "excerpt": "..."}]}]}
+                    "assessments": [{"document": "123", "relation": "supports", "excerpt": "..."}]}]}
     {"kind": "clusters", "question_id": "q1", "setting": "required", "name": "ST", "clusters": {"0": ["M1-1"]}}
 
 An answer needs ``question_id``, ``system`` and ``answer`` (or ``sentences``); all else may be left out. BioGen's are

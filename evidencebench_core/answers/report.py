@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pandas as pd
 
 from evidencebench_core.analyses import Report
-from evidencebench_core.answers.agreement import judge_agreement
+from evidencebench_core.answers.agreement import SCALES, judge_agreement
 from evidencebench_core.answers.asking import abstract_answers, answers_of, cited_run, dataset_of
-from evidencebench_core.answers.cited import COUNTS as RUN_COUNTS
-from evidencebench_core.answers.cited import FIGURES, CitedAnswer, CitedScores, cited_scores
+from evidencebench_core.answers.cited import FIGURES, cited_frame
 from evidencebench_core.answers.judging import is_answer_set, labels_by_task, pair_labels, unread_judgements
-from evidencebench_core.answers.store import answer_set_info, marks, stored_answers
+from evidencebench_core.answers.store import ANSWER_SETS, marks, stored_answers
 from evidencebench_core.answers.units import (
     COUNTS,
     METRICS,
     answer_values,
+    lead_in_words,
     order_of_systems,
     system_scores,
     systems_table,
@@ -28,9 +28,9 @@ from evidencebench_core.runs import RunInfo, judge_run
 from evidencebench_core.stats import FEW_PAPERS, interval_note
 from evidencebench_core.words import quantity
 
-FIRST: Final = ("coverage", "recall R+B (ST)", "precision", "accuracy")
-"""The metrics that systems are sorted by where none is chosen, the first that there is."""
 ABSTRACT: Final = "abstract"
+_FIRST: Final = ("coverage", "recall R+B (ST)", "precision", "accuracy", "cited_recall")
+"""The metrics that systems are sorted by where none is chosen, the first that there is."""
 _RECALL: Final = "clusters of sentences that say the same which hold one of the answer / clusters"
 _ORDER: Final = {
     "tau": "Kendall's tau-b of the systems' means, by people and by the judge",
@@ -44,8 +44,9 @@ def answers_report(
     """The systems of a set of answers, or a run of answers beside the abstract: ``systems``, the best first.
 
     By labels of people, or by those of the model ``judge``, with which come its ``agreement with people`` and the
-    ``order`` of the systems by both. ``metric`` is what systems are sorted by; ``figures`` has every interval.
-    `SettingError` if the judge has judged nothing, or there is no such metric.
+    ``order of systems`` by both. ``metric`` is what systems are sorted by; ``figures`` has every interval. Of a run
+    ``instances`` has those of each answer. The first note is the finding. `SettingError` if the judge has judged
+    nothing, or there is no such metric.
     """
     if is_answer_set(store, name):
         return _set_report(store, name, judge, metric)
@@ -53,116 +54,108 @@ def answers_report(
 
 
 def _set_report(store: Store, name: str, judge: str | None, metric: str | None) -> Report:
-    info, answers = answer_set_info(store, name), stored_answers(store, name)
+    subject, answers = ANSWER_SETS.named(store, name).sha256, stored_answers(store, name)
     values = people = answer_values(answers)
     tables: dict[str, pd.DataFrame] = {}
     notes = [f"Intervals: 95%, over {quantity(len(answers.question), 'question')}, drawn whole"]
     if len(answers.question) < FEW_PAPERS:
         notes[0] += "; so few say little"
     if judge is not None:
-        labels = labels_by_task(store, info.sha256, judge, marks(store, info.sha256))
+        labels = labels_by_task(store, subject, judge, marks(store, subject))
         if not labels:
             raise _no_judgements(judge, name)
         values = answer_values(answers, labels)
         tables["order of systems"] = order_of_systems(people, values)
-        tables["agreement with people"] = _agreement(store, name, judge)
+        said = labels_by_task(store, subject, judge)  # by the judge alone, without what people decided
+        agreements = [judge_agreement(answers, said[kind], kind) for kind in SCALES if kind in said]
+        frames = [agreement.figures.assign(judged=agreement.kind) for agreement in agreements]
+        tables["agreement with people"] = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
         notes.append(f"By the labels of {judge}, a model.")
         for task in labels:
-            run = judge_run(store, info.sha256, judge, task)
-            unread = unread_judgements(store, run).most_common(3) if run else []
-            texts = ", ".join(f"{shown(text)} ({n:,})" for text, n in unread)
-            notes += [f"{task}: without a label: {texts}."] if texts else []
-    scores = system_scores(values)
-    shares = [name for name in dict.fromkeys(scores["metric"]) if name not in COUNTS]
-    if not shares:
-        notes.append("Nobody has labelled these answers: `answers judge` asks a model.")
-        return Report(name, {"systems": pd.DataFrame(columns=["system"])}, tuple(notes))
+            notes += _unread_notes(store, judge_run(store, subject, judge, task))
     n_answers = len(answers.answer)
-    for of_metric, n in scores.groupby("metric", sort=False)["n"].sum().items():
+    for of_metric, n in values["metric"].value_counts(sort=False).items():
         if n < n_answers:
             notes.append(f"{of_metric}: of {n:,} of {n_answers:,} answers; the others have no labels for it.")
-    systems = systems_table(scores, _chosen(metric, shares, FIRST))
-    tables = {"systems": systems, **tables, "figures": scores}
-    legend = {name: METRICS.get(name, _RECALL) for name in shares} | (_ORDER if judge else {})
-    return Report(name, tables, tuple(notes), legend, {"figures": ()}, (*shares, "value", "always the same"))
+    return _report(name, values, metric, tables, notes, _ORDER if judge else {})
 
 
-def _chosen(metric: str | None, known: list[str], first: tuple[str, ...]) -> str:
-    if metric is None:
-        return next((name for name in first if name in known), known[0])
-    if metric not in known:
-        remedy = f"{did_you_mean(metric, known)}Metrics are: {', '.join(known)}."
+def _report(
+    title: str,
+    values: pd.DataFrame,
+    metric: str | None,
+    tables: Mapping[str, pd.DataFrame],
+    notes: Sequence[str],
+    legend: Mapping[str, str],
+) -> Report:
+    """The systems by their values, with the tables of what they are made of."""
+    scores = system_scores(values)
+    shares = [of_metric for of_metric in dict.fromkeys(scores["metric"]) if of_metric not in COUNTS]
+    brief = {"figures": (), "instances": ()}
+    if not shares:
+        nothing = "There is no label and no score: `answers judge` asks a model."
+        return Report(
+            title, {"systems": pd.DataFrame(columns=["system"]), **tables}, (nothing, *notes), {}, brief
+        )
+    if metric is not None and metric not in shares:
+        remedy = f"{did_you_mean(metric, shares)}Metrics are: {', '.join(shares)}."
         raise SettingError("metric", f"{shown(metric)} is not known here", remedy)
-    return metric
-
-
-def _agreement(store: Store, name: str, judge: str) -> pd.DataFrame:
-    """By kind of label and measure, beside a judge that always says the same."""
-    answers, rows = stored_answers(store, name), []
-    labels = labels_by_task(store, answer_set_info(store, name).sha256, judge)
-    for kind in ("citations", "relevance"):
-        if kind not in labels:
-            continue
-        agreement = judge_agreement(answers, labels[kind], kind)
-        for measure, value in agreement.figures.items():
-            row = {"judged": kind, "measure": measure, **value.as_dict(), "always": agreement.constant}
-            counts = {"without a label": agreement.n_unlabelled, "not judged": agreement.n_missing}
-            rows.append({**row, "always the same": agreement.constant_figures[measure].value, **counts})
-    return pd.DataFrame(rows)
-
-
-# -- runs -------------------------------------------------------------------------------------------
-
-
-def cited_run_scores(
-    store: Store, run_id: str, judge: str | None = None, *, limit: int | None = None
-) -> CitedScores:
-    """The scores of a run of answers, with the labels of the model ``judge``, else of the one that said the most."""
-    run = cited_run(store, run_id)
-    answers, judging = answers_of(store, run), judge_run(store, run.id, judge)
-    if judging is None:
-        if judge is not None:
-            raise _no_judgements(judge, f"run {run.id}")
-        return _scores(store, run, answers, limit)
-    labels = pair_labels(store, judging, answers)
-    return _scores(store, run, answers, limit, labels, judging.settings["model"])
-
-
-def _scores(
-    store: Store, run: RunInfo, answers: Mapping[str, CitedAnswer], limit: int | None, *judged: Any
-) -> CitedScores:
-    dataset, focus = dataset_of(store, run).name, run.settings["settings"]["focus"]
-    gold = dict(store.evidence_sets(dataset, store.ids(dataset, limit)))
-    return cited_scores(gold, answers, store.paper_ids(dataset), focus, *judged)
-
-
-def _no_judgements(judge: str, what: str) -> SettingError:
-    return SettingError("--judge", f"{judge} has judged nothing of {what}", "Start with `answers judge`.")
+    chosen = metric or next((of_metric for of_metric in _FIRST if of_metric in shares), shares[0])
+    systems = systems_table(scores, chosen)
+    finding = lead_in_words(values, systems, chosen)
+    meanings = {of_metric: METRICS.get(of_metric) or FIGURES.get(of_metric, _RECALL) for of_metric in shares}
+    return Report(
+        title,
+        {"systems": systems, **tables, "figures": scores},
+        (*filter(None, (finding,)), *notes),
+        {**meanings, **legend},
+        brief,
+        (*shares, "value", "always the same"),
+    )
 
 
 def _run_report(store: Store, name: str, judge: str | None, metric: str | None, limit: int | None) -> Report:
     run = cited_run(store, name)
-    answered = cited_run_scores(store, run.id, judge, limit=limit)
-    abstracts = abstract_answers(store, dataset_of(store, run).name, limit)
-    scores = {run.settings["model"]: answered, ABSTRACT: _scores(store, run, abstracts, limit)}
-    figures = pd.DataFrame([
-        {"system": system, "metric": metric_name, **estimate.as_dict()}
-        for system, of_system in scores.items()
-        for metric_name, estimate in of_system.means.items()
-        if metric_name not in RUN_COUNTS
-    ])  # fmt: skip
-    outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in answered.outcomes.items())
-    notes = [f"Outcomes: {outcomes}; {answered.n_skipped:,} without an aspect."]
-    notes += [f"Judged by {answered.judge}."] if answered.judge else []
-    notes.append(f"{ABSTRACT}: the paper's abstract as the answer, each sentence citing itself.")
-    notes.append(f"{interval_note(answered.instances['paper'].nunique())}.")
-    parts = [of_system.instances.assign(system=system) for system, of_system in scores.items()]
-    instances = pd.concat(parts, ignore_index=True)
-    shares = list(dict.fromkeys(figures["metric"])) if len(figures) else []
-    if not shares:
-        return Report(f"run {run.id}", {"instances": instances}, tuple(notes), brief={"instances": ()})
-    systems = systems_table(figures, _chosen(metric, shares, ("cited_recall",)))
-    tables = {"systems": systems, "figures": figures, "instances": instances}
-    brief = {"figures": (), "instances": ()}
-    legend = {name: FIGURES[name] for name in shares}
-    return Report(f"run {run.id}", tables, tuple(notes), legend, brief, (*shares, "value"))
+    dataset, focus, model = (
+        dataset_of(store, run).name,
+        run.settings["settings"]["focus"],
+        run.settings["model"],
+    )
+    gold = dict(store.evidence_sets(dataset, store.ids(dataset, limit)))
+    papers, answers = store.paper_ids(dataset), answers_of(store, run)
+    judging = judge_run(store, run.id, judge)
+    if judging is None and judge is not None:
+        raise _no_judgements(judge, f"run {run.id}")
+    labels = pair_labels(store, judging, answers) if judging else None
+    answered = cited_frame(gold, answers, papers, focus, labels)
+    abstracts = cited_frame(gold, abstract_answers(store, dataset, limit), papers, focus)
+    instances = pd.concat(
+        [answered.assign(system=model), abstracts.assign(system=ABSTRACT)], ignore_index=True
+    )
+    keys = ["instance", "paper", "system"]
+    values = instances.melt(keys, var_name="metric").dropna().astype({"value": float})
+    asked = [instance_id for instance_id, evidence in gold.items() if evidence.covers(focus)]
+    outcomes = pd.Series(
+        [answers[unit].outcome if unit in answers else "failed" for unit in asked], dtype=object
+    )
+    counts = ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.value_counts().items())
+    notes = [f"Outcomes: {counts}; {len(gold) - len(asked):,} without an aspect."]
+    notes += [f"Judged by {judging.settings['model']}."] if judging else []
+    notes += [
+        *_unread_notes(store, judging),
+        f"{ABSTRACT}: the paper's abstract as the answer, each sentence citing itself.",
+        f"{interval_note(answered['paper'].nunique())}.",
+    ]
+    values = values.rename(columns={"instance": "question"})
+    return _report(f"run {run.id}", values, metric, {"instances": instances}, notes, {})
+
+
+def _unread_notes(store: Store, judging: RunInfo | None) -> list[str]:
+    """Which ends of judgements hold no label, the most frequent ones."""
+    unread = unread_judgements(store, judging).most_common(3) if judging else []
+    texts = ", ".join(f"{shown(text)} ({n:,})" for text, n in unread)
+    return [f"{judging.settings['task']}: without a label: {texts}."] if judging and texts else []
+
+
+def _no_judgements(judge: str, what: str) -> SettingError:
+    return SettingError("--judge", f"{judge} has judged nothing of {what}", "Start with `answers judge`.")

@@ -47,33 +47,9 @@ def add_answers(store: Store, name: str, answers: AnswerSet, source: str = "") -
     return ANSWER_SETS.add(store, name, sha256, body, values)
 
 
-def answer_sets(store: Store) -> tuple[AnswerSetInfo, ...]:
-    """All answer sets, in the order in which they came."""
-    return ANSWER_SETS.all(store)
-
-
-def answer_set_info(store: Store, name: str) -> AnswerSetInfo:
-    """An answer set without its answers; `UnknownNameError` where there is none of that name."""
-    return ANSWER_SETS.named(store, name)
-
-
 def stored_answers(store: Store, name: str) -> AnswerSet:
     """An answer set of the store; `UnknownNameError` where there is none of that name."""
     return AnswerSet.model_validate(ANSWER_SETS.body(store, ANSWER_SETS.named(store, name)))
-
-
-def rename_answers(store: Store, name: str, new: str) -> AnswerSetInfo:
-    """Give an answer set another name, which must be free; its runs and marks stay with it."""
-    return ANSWER_SETS.rename(store, name, new)
-
-
-def delete_answers(store: Store, name: str) -> None:
-    """Delete an answer set with its marks and its judges' runs; stored answers of models stay, and are found again."""
-    with store.write() as db:
-        sha256 = answer_set_info(store, name).sha256
-        for table, column in (("answer_marks", "subject"), ("answer_sets", "sha256")):
-            db.execute(f"DELETE FROM {table} WHERE {column} = ?", (sha256,))
-        db.execute("DELETE FROM runs WHERE subject = ?", (sha256,))
 
 
 # -- what people decide about a judge's labels ------------------------------------------------------

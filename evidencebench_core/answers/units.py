@@ -1,32 +1,17 @@
-"""The units of answers as one long frame: sentences and citations, by people's labels, and by a judge's beside them.
-
-Columns: ``kind`` ("relevance": a sentence; "citations": a sentence and a document), ``unit`` (its id), ``question``,
-``system``, ``sentence``, ``document``, ``human`` (one label, or None), ``has_text`` (whether a judge has anything to
-read).
-"""
+"""What can be judged of answers as one long frame, with people's labels; and the metrics of systems, by any labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain, combinations
-from typing import Final, Literal, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, Literal
 
 import pandas as pd
 
-from evidencebench_core.answers.model import (
-    Answer,
-    AnswerSentence,
-    AnswerSet,
-    Relation,
-    Relevance,
-    has_words,
-    unit_id,
-)
-from evidencebench_core.stats import holm, interval, paired, rank_agreement, share
+from evidencebench_core.answers.model import RELEVANCES, SUPPORT, AnswerSet, has_words, unit_id
+from evidencebench_core.stats import Estimate, interval, paired, rank_agreement, share
 
-UnitKind = Literal["relevance", "citations"]
-RELEVANCES: Final[tuple[Relevance, ...]] = get_args(Relevance)
+UnitKind = Literal["relevance", "correctness", "citations"]
 METRICS: Final[Mapping[str, str]] = {
     "accuracy": "answers judged accurate / answers",
     "precision": "sentences required / sentences: completeness, too",
@@ -42,38 +27,52 @@ METRICS: Final[Mapping[str, str]] = {
     "citations": "citations of an answer, distinct within a sentence",
 }
 COUNTS: Final = ("sentences", "citations")
-_SHARES: Final = {"precision": "required", "redundancy": "unnecessary", "harmfulness": "inappropriate"}
-_HUMAN: Final[Mapping[Relation, str]] = {
-    "supporting": "supports", "contradicting": "contradicts", "neutral": "neutral", "not relevant": "neutral",
-}  # fmt: skip
+FEWER_IS_BETTER: Final = ("redundancy", "harmfulness", "contradict rate", "contradict_rate")
+_SHARES: Final[Mapping[str, Mapping[str, str]]] = {
+    "relevance": {"required": "precision", "unnecessary": "redundancy", "inappropriate": "harmfulness"},
+    "correctness": {"supports": "correctness"},
+    "citations": {"supports": "support rate", "contradicts": "contradict rate"},
+}
+"""By kind of unit the metric that is the share of units with a label. Gupta et al., Scientific Data 12:1035 (2025)."""
 _CREDIT: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
-Key = tuple[str, str]
+_ANSWER: Final = ["question", "system"]
+_SURE: Final = 0.05  # p below which a lead is called one
 Labels = Mapping[str, Mapping[str, str | None]]
-"""By what was judged ("relevance", "citations", "correctness", "nuggets") the label of each unit."""
+"""By what was judged (a `UnitKind`, or "nuggets") the label of each unit."""
 
 
 def units_frame(answers: AnswerSet) -> pd.DataFrame:
-    """One row a sentence and one a citation, in the order of the file.
+    """What can be judged, in the order of the file: sentences, sentences with all they cite, and citations.
 
-    A citation of which people said several things has the first of supporting, contradicting, neutral; one of a
-    document that is not there has no label.
+    Columns: ``kind``, ``unit`` (its id), ``question, system, sentence, document``, ``claim`` (the sentence without its
+    brackets), ``documents`` (those that a judge reads), ``people`` (all their labels), ``human`` (one label, or None;
+    of several the first of supports, contradicts, neutral), ``has_text`` (whether a judge has anything to read).
     """
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for answer in answers.answers:
         for sentence in answer.sentences:
-            key, is_text = (answer.question_id, answer.system, sentence.id), has_words(sentence.claim)
-            relevance: str | None = sentence.relevance
-            rows.append(("relevance", unit_id(*key), *key, "", relevance, is_text))
+            key, claim = (answer.question_id, answer.system, sentence.id), sentence.claim
+            known = tuple(name for name in sentence.citations if name in answers.document)
+            relevance = (sentence.relevance,) if sentence.relevance else ()
+            rows.append(("relevance", unit_id(*key), *key, "", claim, (), relevance))
+            rows.append(("correctness", unit_id(*key), *key, "", claim, known, ()))
             for document in sentence.citations:
-                relations = sentence.relations(document)
-                human = next((label for name, label in _HUMAN.items() if name in relations), None)
-                has_text = is_text and document in answers.document
-                rows.append(("citations", unit_id(*key, document), *key, document, human, has_text))
-    columns = ["kind", "unit", "question", "system", "sentence", "document", "human", "has_text"]
-    return pd.DataFrame(rows, columns=columns).astype({"human": object})
+                read = (document,) if document in known else ()
+                labels = sentence.relations(document)
+                rows.append(("citations", unit_id(*key, document), *key, document, claim, read, labels))
+    columns = ["kind", "unit", *_ANSWER, "sentence", "document", "claim", "documents", "people"]
+    frame = pd.DataFrame(rows, columns=columns)
+    is_read = frame["kind"].eq("relevance") | frame["documents"].astype(bool)
+    human = pd.Series([_single_label(labels) for labels in frame["people"]], dtype=object)
+    return frame.assign(human=human, has_text=is_read & frame["claim"].map(has_words).astype(bool))
 
 
-# -- systems by metrics -----------------------------------------------------------------------------
+def _single_label(labels: Sequence[str]) -> str | None:
+    known = ["neutral" if label == "not relevant" else label for label in labels]
+    return next((label for label in (*RELEVANCES, *SUPPORT) if label in known), None)
+
+
+# -- answers by metrics -----------------------------------------------------------------------------
 
 
 def answer_values(answers: AnswerSet, judged: Labels | None = None) -> pd.DataFrame:
@@ -83,82 +82,71 @@ def answer_values(answers: AnswerSet, judged: Labels | None = None) -> pd.DataFr
     ``judged`` by those of a judge: left out is an answer with a unit that has no judgement yet, or to a question of
     which nothing is judged; a judgement without a label counts for nothing, and so does a document that is not there.
     """
-    values: dict[str, dict[Key, float]] = {metric: {} for metric in METRICS}
-    by_answer = _figures_of_people(answers) if judged is None else _figures_of_judge(answers, judged)
-    for key, figures in by_answer:
-        for metric, value in figures.items():
-            values[metric][key] = value
+    units, rows = units_frame(answers), list[tuple[str, str, str, float]]()
     for key, answer in answers.answer.items():
-        values["sentences"][key] = float(len(answer.sentences))
-        values["citations"][key] = float(sum(len(sentence.citations) for sentence in answer.sentences))
-    values |= _cluster_recalls(answers) if judged is None else {}
-    rows = [(*key, metric, value) for metric, of_metric in values.items() for key, value in of_metric.items()]
-    return pd.DataFrame(rows, columns=["question", "system", "metric", "value"])
-
-
-Figures = Iterator[tuple[Key, dict[str, float]]]
-"""Answers with their metrics; an answer may come more than once."""
-
-
-def _figures_of_people(answers: AnswerSet) -> Figures:
-    sentences = [sentence for answer in answers.answers for sentence in answer.sentences]
-    has_labels = any(sentence.relevance for sentence in sentences)
-    has_assessments = any(sentence.assessments for sentence in sentences)
-    for key, answer in answers.answer.items():
-        labels = [sentence.relevance for sentence in answer.sentences]
-        if answer.accurate is not None:
-            yield key, {"accuracy": float(answer.accurate)}
-        if has_labels and (answer.accurate is False or any(labels)):
-            yield key, _relevance_shares(labels)
-        cites = any(sentence.citations for sentence in answer.sentences)
-        if has_assessments and (not cites or any(sentence.assessments for sentence in answer.sentences)):
-            yield key, _citation_shares(answer, AnswerSentence.relations, "supporting", "contradicting")
-
-
-def _figures_of_judge(answers: AnswerSet, judged: Labels) -> Figures:
-    for task, labels in judged.items():
-        if task == "nuggets":
-            yield from _nugget_shares(answers, labels)
+        if judged is None and answer.accurate is not None:
+            rows.append((*key, "accuracy", float(answer.accurate)))
+        rows.append((*key, "sentences", float(len(answer.sentences))))
+        rows.append((*key, "citations", float(sum(len(sentence.citations) for sentence in answer.sentences))))
+    if judged is None:
+        rows += _cluster_recalls(answers)
+    else:
+        rows += _nugget_shares(answers, judged.get("nuggets", {}))
+    frames = [pd.DataFrame(rows, columns=[*_ANSWER, "metric", "value"])]
+    every = pd.MultiIndex.from_tuples(list(answers.answer), names=_ANSWER)
+    n_sentences = units[units["kind"] == "relevance"].groupby(_ANSWER, sort=False).size()
+    for kind, metrics in _SHARES.items():
+        of_kind = units[units["kind"] == kind]
+        if judged is None:
+            labels, counted = of_kind["people"], _labelled_answers(answers, of_kind, every)
+        elif kind in judged:
+            labels = of_kind["unit"].map(lambda unit, of=judged[kind]: (of.get(unit),))
+            counted = _judged_answers(of_kind, judged[kind], every)
+        else:
             continue
-        units = {key: judged_units(answers, answer, task) for key, answer in answers.answer.items()}
-        begun, untouched = set[str](), set[str]()
-        for (question, _), of_answer in units.items():
-            if of_answer:
-                (begun if any(unit in labels for unit in of_answer) else untouched).add(question)
-        for key, answer in answers.answer.items():
-            if key[0] in untouched - begun or any(unit not in labels for unit in units[key]):
-                continue
-            of_sentences = [unit_id(*key, sentence.id) for sentence in answer.sentences]
-            if task == "relevance":
-                yield key, _relevance_shares([labels.get(unit) for unit in of_sentences])
-            elif task == "citations":
-                judged_of = partial(_labels_of, key, labels)
-                yield key, _citation_shares(answer, judged_of, "supports", "contradicts")
-            elif units[key]:
-                yield (
-                    key,
-                    {"correctness": sum(labels[unit] == "supports" for unit in units[key]) / len(units[key])},
-                )
+        flags = {label: [label in of_unit for of_unit in labels] for label in metrics}
+        flagged = of_kind[[*_ANSWER, "sentence"]].join(pd.DataFrame(flags, of_kind.index, dtype=bool))
+        if kind == "correctness":
+            flagged = flagged[of_kind["has_text"]]
+        shares = flagged.groupby(_ANSWER, sort=False)[list(metrics)].mean().rename(columns=metrics)
+        if kind == "citations":
+            covered = flagged[flagged["supports"]].drop_duplicates([*_ANSWER, "sentence"])
+            n_covered = covered.groupby(_ANSWER, sort=False).size().reindex(n_sentences.index, fill_value=0)
+            shares = shares.reindex(every, fill_value=0.0).assign(coverage=n_covered / n_sentences)
+        counted_shares = shares[shares.index.isin(counted)].reset_index()
+        frames.append(counted_shares.melt(_ANSWER, var_name="metric").dropna())
+    values = pd.concat(frames, ignore_index=True)
+    places = {metric: place for place, metric in enumerate(METRICS)}
+    return values.sort_values("metric", key=lambda names: names.map(places), kind="stable", ignore_index=True)
 
 
-def judged_units(answers: AnswerSet, answer: Answer, task: str) -> dict[str, tuple[str, list[str]]]:
-    """What a judge reads of an answer, by unit: each sentence with words, and the texts of what it cites.
-
-    For ``citations`` each document is a unit; for ``correctness`` a sentence without any is none.
-    """
-    key, units = (answer.question_id, answer.system), dict[str, tuple[str, list[str]]]()
-    for sentence in answer.sentences:
-        claim = sentence.claim
-        cited = [answers.document[name] for name in sentence.citations if name in answers.document]
-        if task == "citations" and has_words(claim):
-            for document in cited:
-                units[unit_id(*key, sentence.id, document.document_id)] = claim, [document.whole]
-        elif has_words(claim) and (task == "relevance" or cited):
-            units[unit_id(*key, sentence.id)] = claim, [document.whole for document in cited]
-    return units
+def _labelled_answers(answers: AnswerSet, units: pd.DataFrame, every: pd.MultiIndex) -> pd.MultiIndex:
+    """Those that people labelled: where there are labels at all, an answer with nothing to label counts as such."""
+    labelled = units[units["people"].astype(bool)]
+    if labelled.empty:
+        return every[:0]
+    keys = pd.MultiIndex.from_frame(labelled[_ANSWER])
+    inaccurate = [key for key, answer in answers.answer.items() if answer.accurate is False]
+    is_whole = ~every.isin(pd.MultiIndex.from_frame(units[_ANSWER]))
+    if units["kind"].iloc[0] == "relevance":
+        is_whole |= every.isin(inaccurate)
+    return every[every.isin(keys) | is_whole]
 
 
-def _nugget_shares(answers: AnswerSet, labels: Mapping[str, str | None]) -> Figures:
+def _judged_answers(
+    units: pd.DataFrame, labels: Mapping[str, str | None], every: pd.MultiIndex
+) -> pd.MultiIndex:
+    readable = units[units["has_text"]]
+    is_judged = readable["unit"].isin(labels)
+    waiting = pd.MultiIndex.from_frame(readable[~is_judged][_ANSWER])
+    untouched = set(readable["question"]) - set(readable[is_judged]["question"])
+    questions = every.get_level_values("question")
+    return every[~every.isin(waiting) & ~questions.isin(untouched)]
+
+
+def _nugget_shares(
+    answers: AnswerSet, labels: Mapping[str, str | None]
+) -> Iterator[tuple[str, str, str, float]]:
     """Recall: credit of the gold nuggets / nuggets; precision: credit of the answer's facts / facts."""
     credit: dict[str, dict[str, list[float]]] = {"nugget": {}, "fact": {}}
     for unit, label in labels.items():
@@ -167,64 +155,23 @@ def _nugget_shares(answers: AnswerSet, labels: Mapping[str, str | None]) -> Figu
     for key in answers.answer:
         given = credit["nugget"].get(unit_id(*key), [])
         if given and len(given) == len(answers.question[key[0]].nuggets):
-            yield key, {"nugget recall": sum(given) / len(given)}
+            yield *key, "nugget recall", sum(given) / len(given)
         if stated := credit["fact"].get(unit_id(*key), []):
-            yield key, {"nugget precision": sum(stated) / len(stated)}
+            yield *key, "nugget precision", sum(stated) / len(stated)
 
 
-def _relevance_shares(labels: Sequence[str | None]) -> dict[str, float]:
-    """Shares of an answer's sentences; borderline and no label count in the denominator only.
-
-    Gupta et al., Scientific Data 12:1035 (2025). Precision is BioACE's completeness too.
-    """
-    shares = {metric: labels.count(label) / max(1, len(labels)) for metric, label in _SHARES.items()}
-    return shares if labels else {}
-
-
-def _labels_of(
-    key: Key, labels: Mapping[str, str | None], sentence: AnswerSentence, document: str
-) -> tuple[str | None]:
-    return (labels.get(unit_id(*key, sentence.id, document)),)
-
-
-def _citation_shares(
-    answer: Answer,
-    labels_of: Callable[[AnswerSentence, str], Collection[str | None]],
-    supporting: str,
-    contradicting: str,
-) -> dict[str, float]:
-    """Coverage of an answer's sentences, and shares of its citations, distinct within a sentence.
-
-    A citation that is both supporting and contradicting is in both rates; one without a label is in neither. As
-    MedAESQA's authors count, an answer that cites nothing has rates of 0.
-    """
-    n = n_covered = n_supporting = n_contradicting = 0
-    for sentence in answer.sentences:
-        labels = [labels_of(sentence, document) for document in sentence.citations]
-        supports = [supporting in of_citation for of_citation in labels]
-        n += len(labels)
-        n_covered += any(supports)
-        n_supporting += sum(supports)
-        n_contradicting += sum(contradicting in of_citation for of_citation in labels)
-    rates = {"support rate": n_supporting / max(1, n), "contradict rate": n_contradicting / max(1, n)}
-    return {"coverage": n_covered / len(answer.sentences), **rates} if answer.sentences else rates
-
-
-def _cluster_recalls(answers: AnswerSet) -> dict[str, dict[Key, float]]:
+def _cluster_recalls(answers: AnswerSet) -> Iterator[tuple[str, str, str, float]]:
     """Of a question's clusters (ten each in MedAESQA) those that hold one of an answer's sentences.
 
     In a set that has clusters alone every system is taken to have answered every question.
     """
     by_cluster = [list(map(_systems_in, clustering.clusters.values())) for clustering in answers.clusters]
     clustered = dict.fromkeys(chain.from_iterable(chain.from_iterable(by_cluster)))
-    recalls: dict[str, dict[Key, float]] = {}
     for clustering, clusters in zip(answers.clusters, by_cluster, strict=True):
         for system in answers.systems or clustered:
-            if answers.answers and (clustering.question_id, system) not in answers.answer:
-                continue
-            recall = sum(system in names for names in clusters) / len(clusters)
-            recalls.setdefault(clustering.metric, {})[clustering.question_id, system] = recall
-    return recalls
+            if not answers.answers or (clustering.question_id, system) in answers.answer:
+                recall = sum(system in names for names in clusters) / len(clusters)
+                yield clustering.question_id, system, clustering.metric, recall
 
 
 def _systems_in(cluster: Sequence[str]) -> list[str]:
@@ -235,11 +182,14 @@ def _systems_in(cluster: Sequence[str]) -> list[str]:
 
 
 def system_scores(values: pd.DataFrame) -> pd.DataFrame:
-    """Means over questions with their intervals, long: ``system, metric, value, low, high, n``."""
+    """Means over questions with their intervals, long: ``system, metric, value, low, high, n``.
+
+    Questions are drawn whole, or where ``values`` has a ``paper``, papers.
+    """
     rows = []
     for (metric, system), of_system in values.groupby(["metric", "system"], sort=False):
         numbers = of_system["value"]
-        estimate = share(numbers) if metric == "accuracy" else interval(numbers)
+        estimate = share(numbers) if metric == "accuracy" else interval(numbers, of_system.get("paper"))
         value = None if estimate.value is None else round(estimate.value, 12)  # equal means are equal
         rows.append({"system": system, "metric": metric, **estimate.as_dict(), "value": value})
     return pd.DataFrame(rows, columns=["system", "metric", "value", "low", "high", "n"])
@@ -254,26 +204,27 @@ def systems_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     table = scores.pivot(index="system", columns="metric", values="value")[metrics]
     chosen = scores[scores["metric"] == metric].set_index("system")[["low", "high", "n"]]
     table = pd.concat([table[[metric]], chosen, table[metrics[1:]]], axis=1)
-    table = table.sort_values(metric, ascending=False, kind="stable", na_position="last")
+    table = table.sort_values(metric, ascending=metric in FEWER_IS_BETTER, kind="stable", na_position="last")
     return table.rename_axis("system").reset_index()
 
 
-def system_differences(values: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Every pair of systems by a metric: ``a, b`` and the columns of `stats.Paired`, ``p_holm`` over all pairs.
+def lead_in_words(values: pd.DataFrame, table: pd.DataFrame, metric: str) -> str:
+    """Which system does best by a metric, and whether chance could have made its lead; empty of a single system."""
+    best = table.dropna(subset=[metric])
+    if len(best) < 2:
+        return ""
+    first, second = best["system"].head(2)
+    both = _by_question(values, metric)[[first, second]].dropna()
+    papers = values.groupby("question")["paper"].first()[both.index] if "paper" in values else None
+    test = paired(both[first], both[second], papers)
+    is_sure = test.p is not None and test.p < _SURE
+    chance = "" if is_sure else ", a difference that chance alone could make"
+    of_first, of_second = best[metric].head(2)
+    points = abs(100 * (of_first - of_second))
+    return f"{first} does best in {metric}: {Estimate(of_first).text()}, {points:.1f} points from {second}{chance}."
 
-    Paired by question; a question without a value of either is left out of that pair alone.
-    """
-    table = _table(values, metric)
-    rows = []
-    for a, b in combinations(dict.fromkeys(values["system"]), 2):
-        if a in table and b in table:
-            both = table[[a, b]].dropna()
-            rows.append({"a": a, "b": b, **paired(both[a], both[b]).as_dict()})
-    frame = pd.DataFrame(rows)
-    return frame.assign(p_holm=pd.Series(holm([row["p"] for row in rows]), dtype=float)) if rows else frame
 
-
-def _table(values: pd.DataFrame, metric: str) -> pd.DataFrame:
+def _by_question(values: pd.DataFrame, metric: str) -> pd.DataFrame:
     return values[values["metric"] == metric].pivot(index="question", columns="system", values="value")
 
 
@@ -292,7 +243,7 @@ def order_of_systems(people: pd.DataFrame, judge: pd.DataFrame) -> pd.DataFrame:
     for first, second in pairs:
         if first not in of_people or second not in of_judge:
             continue
-        tables = _table(people, first).align(_table(judge, second), join="inner")
+        tables = _by_question(people, first).align(_by_question(judge, second), join="inner")
         if tables[0].shape[1] < 2:
             continue
         tau, rho = rank_agreement(*tables)

@@ -34,11 +34,11 @@ def ingest(
 ) -> Output:
     """Bring answers of systems into the store; files given together make one set."""
     from evidencebench_core.answers.read import SAMPLE, read_answers
-    from evidencebench_core.answers.store import add_answers, answer_sets
+    from evidencebench_core.answers.store import ANSWER_SETS, add_answers
 
     if bool(files) == sample:
         raise SettingError("answers ingest", "needs one source", "Give files, or --sample.")
-    paths, known = files or [SAMPLE], {info.name for info in answer_sets(store)}
+    paths, known = files or [SAMPLE], {info.name for info in ANSWER_SETS.all(store)}
     name = name or ("sample answers" if sample else paths[0].stem)
     info = add_answers(store, name, read_answers(paths), ", ".join(path.name for path in paths))
     rows = [{"in the set": key, "n": n} for key, n in info.counts.items()]

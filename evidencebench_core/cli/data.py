@@ -183,12 +183,12 @@ def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, A
         papers = OwnPapers(store).all()
         return [{column: getattr(paper, column) for column in COLUMNS[kind]} for paper in papers]
     if kind == "items":
-        from evidencebench_core.reliability.items import item_sets
+        from evidencebench_core.reliability.items import ITEM_SETS
 
-        return [asdict(info) for info in item_sets(store)]
-    from evidencebench_core.answers.store import answer_sets
+        return [asdict(info) for info in ITEM_SETS.all(store)]
+    from evidencebench_core.answers.store import ANSWER_SETS
 
-    return [asdict(info) for info in answer_sets(store)]
+    return [asdict(info) for info in ANSWER_SETS.all(store)]
 
 
 @verb('rename run 3f2a "my second system"')
@@ -227,10 +227,10 @@ def delete(
 
 def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], Any], Callable[[], object]]:
     """A thing in words, and what renames and deletes it; an error where there is none of that name."""
-    from evidencebench_core.answers import store as answers
+    from evidencebench_core.answers.store import ANSWER_SETS
     from evidencebench_core.data import upkeep
     from evidencebench_core.papers.own import OwnPapers
-    from evidencebench_core.reliability import items
+    from evidencebench_core.reliability.items import ITEM_SETS
     from evidencebench_core.runs import RunStore
 
     if kind == "run":
@@ -247,8 +247,8 @@ def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], 
         return text, partial(papers.rename, paper_id), partial(papers.remove, paper_id)
     named: dict[str, tuple[Any, Any, Any]] = {
         "dataset": (store.dataset, upkeep.rename_dataset, upkeep.delete_dataset),
-        "items": (partial(items.ITEM_SETS.named, store), items.ITEM_SETS.rename, items.delete_item_set),
-        "answers": (partial(answers.answer_set_info, store), answers.rename_answers, answers.delete_answers),
+        "items": (partial(ITEM_SETS.named, store), ITEM_SETS.rename, ITEM_SETS.delete),
+        "answers": (partial(ANSWER_SETS.named, store), ANSWER_SETS.rename, ANSWER_SETS.delete),
     }
     info, rename_to, remove = named[kind]
     text = f"{kind} {info(name).name}, and what hangs on it"

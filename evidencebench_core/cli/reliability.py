@@ -33,14 +33,13 @@ def ingest(
 
     Of each: id, question, context, answer and maybe long_answer, group; of pairs: statement_1, statement_2, similar.
     """
-    from evidencebench_core.reliability.items import item_sets
-    from evidencebench_core.reliability.read_items import ingest_items
-    from evidencebench_core.reliability.sample import SAMPLE_NAME, add_sample_items
+    from evidencebench_core.reliability.items import ITEM_SETS
+    from evidencebench_core.reliability.read_items import SAMPLE, ingest_items
 
     if (file is None) != sample:
         raise SettingError("reliability ingest", "needs one source", "Give FILE or --sample.")
-    known = {info.name for info in item_sets(store)}
-    info = ingest_items(store, file, name) if file else add_sample_items(store, name or SAMPLE_NAME)
+    known = {info.name for info in ITEM_SETS.all(store)}
+    info = ingest_items(store, file, name) if file else ingest_items(store, SAMPLE, name or "sample")
     content = f"{quantity(info.n_items, 'item')} from {info.source}"
     return Output(asdict(info), title=kept_text(info.name, content, known))
 
@@ -95,7 +94,8 @@ def run(
                 continue
             reports += perform([texts], work.make_engine(), "answer")
         records = [run_score(store, run_id, judge).record() for run_id in scored]
-        rows = [{name: record[name] for name in ("run", *BRIEF)} for record in records]
+        shown = ("run", *(name for name in BRIEF if name != "p_holm"))  # which is of all tests of a model
+        rows = [{name: record[name] for name in shown} for record in records]
         return Output({"runs": rows}, {"": rows}, percent=(*SHARES, "low", "high", "difference"))
 
     return carry_out(store, plans, work, "question", result, then=judged)

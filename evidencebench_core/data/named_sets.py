@@ -51,6 +51,13 @@ class NamedSets(Generic[T]):
         row = {"name": checked_name(new, self.noun), "sha256": self.named(store, name).sha256}
         return self._write(store, f"UPDATE {self.table} SET name = :name WHERE sha256 = :sha256", row)
 
+    def delete(self, store: Store, name: str) -> None:
+        """Delete one with its runs; stored answers of models stay, and are found again."""
+        with store.write() as db:
+            sha256 = self.named(store, name).sha256
+            db.execute("DELETE FROM runs WHERE subject = ?", (sha256,))
+            db.execute(f"DELETE FROM {self.table} WHERE sha256 = ?", (sha256,))
+
     def _write(self, store: Store, sql: str, row: Mapping[str, Any]) -> T:
         try:
             with store.write() as db:

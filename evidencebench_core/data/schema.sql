@@ -267,7 +267,7 @@ CREATE TABLE IF NOT EXISTS answer_sets (
 
 CREATE TABLE IF NOT EXISTS answer_marks (               -- append-only, the newest of a unit counts
     id INTEGER PRIMARY KEY,
-    subject TEXT NOT NULL,                -- sha256 of the answer set
+    subject TEXT NOT NULL REFERENCES answer_sets (sha256) ON DELETE CASCADE,
     unit TEXT NOT NULL,
     label TEXT NOT NULL,                  -- '' takes it back
     author TEXT NOT NULL,

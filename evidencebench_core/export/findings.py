@@ -157,7 +157,6 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
         f"(learnt from {data.n_instances:,} instances of {data.dataset})"
         for data in findings.retriever.training
     ]
-    closest = "unknown" if findings.best is None else f"{findings.best:.2f} of 1 in meaning"
     page: str = template("findings.html").render(
         hypothesis=findings.hypothesis,
         title=paper.title or findings.read.name,

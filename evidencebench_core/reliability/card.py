@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from evidencebench_core.analyses import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.reliability.items import ItemSet, item_set, item_sets
+from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set
 from evidencebench_core.reliability.runs import (
     items_of,
     reliability_run,
@@ -21,17 +20,16 @@ from evidencebench_core.reliability.runs import (
     task_of,
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
-from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
+from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
 from evidencebench_core.runs import RunInfo, RunStore, judge_run
-from evidencebench_core.stats import holm
-from evidencebench_core.words import quantity
+from evidencebench_core.stats import Estimate, holm
+from evidencebench_core.words import enumerated
 
 BRIEF: Final = (
-    "model", "task", "settings", "figure", "value", "low", "high", "n", "null_rate", "difference", "p_holm", "judge",
-    "in_words",
+    "model", "test", "figure", "value", "low", "high", "n", "null_rate", "difference", "p_holm", "judge", "in_words",
 )  # fmt: skip
 """The columns of a card that are read first."""
-SHARES: Final = ("value", "null_rate", "constant_value", "difference_low", "difference_high")
+SHARES: Final = ("value", "null_rate", "constant_value", "difference_low", "difference_high", "same")
 LEGEND: Final = {
     "difference": "from the baseline, of the same figure, paired by question",
     "p_holm": "corrected for all tests of the model: of right and wrong against the baseline; of bias, that all orders "
@@ -40,23 +38,11 @@ LEGEND: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Card:
-    """A model on the tasks of an item set, in the order of `RELIABILITY_TASKS`; p-values corrected for all rows."""
+def model_card(store: Store, items: str, model: str) -> pd.DataFrame:
+    """Every task that a model was asked of an item set, once for each of the settings it was asked with.
 
-    items: str
-    model: str
-    scores: tuple[TaskScore, ...]
-    p_holm: tuple[float | None, ...]
-
-    def frame(self) -> pd.DataFrame:
-        """One row a test, shares 0 to 1, with its sentence for readers who are no researchers."""
-        rows = [score.record(p) for score, p in zip(self.scores, self.p_holm, strict=True)]
-        return pd.DataFrame(rows)
-
-
-def model_card(store: Store, items: str, model: str) -> Card:
-    """Every task that a model was asked of an item set, once for each of the settings it was asked with."""
+    A row a test (`TaskScore.record`), in the order of `RELIABILITY_TASKS`; p-values are corrected for all rows.
+    """
     runs = [run for run in reliability_runs(store, items) if run.settings["model"] == model]
     whole, scores = item_set(store, items), dict[str, TaskScore]()
     for run in shown_runs(runs):
@@ -65,8 +51,32 @@ def model_card(store: Store, items: str, model: str) -> Card:
             scores[baseline.id] = _score(store, baseline, whole)
         if run.id not in scores:
             scores[run.id] = _score(store, run, whole, scores[baseline.id] if baseline else None)
-    shown = tuple(scores[run.id] for run in shown_runs(runs))
-    return Card(whole.name, model, shown, holm([score.p for score in shown]))
+    rows = [scores[run.id].record() for run in shown_runs(runs)]
+    p_holm = holm([row["p"] for row in rows])
+    return pd.DataFrame([{**row, "p_holm": p} for row, p in zip(rows, p_holm, strict=True)])
+
+
+def headline(card: pd.DataFrame) -> str:
+    """A card in a sentence: that nobody can read the model, else its first figure, and where it loses most."""
+    model, scored = card["model"].iloc[0], card[card["value"].notna()]
+    if scored.empty:
+        return f"{model} has given no answer that can be scored."
+    unread = scored.loc[scored["null_rate"] > 0.5, "test"]
+    if len(unread):
+        return f"{model}: most answers to {enumerated(list(unread))} hold no label that can be read."
+    text = f"{model}, {scored['test'].iloc[0]}: {scored['in_words'].iloc[0]}"
+    differences = scored["difference"].astype(float)
+    if (differences < 0).any():
+        worst = scored.iloc[int(differences.argmin())]
+        text += f" It loses most in {worst['test']}: {difference_text(worst)} points."
+    return text
+
+
+def difference_text(test: pd.Series[Any]) -> str:
+    """``-13.8 (-20.4 to -7.4)``, in points from the baseline, of a row of a card; ``–`` without one."""
+    values = test[["difference", "difference_low", "difference_high"]].astype(object)
+    difference, low, high = values.where(values.notna(), None)
+    return Estimate(difference, low, high).text(unit="", sign=True)
 
 
 def shown_runs(runs: Sequence[RunInfo]) -> list[RunInfo]:
@@ -122,31 +132,28 @@ def baseline_of(run: RunInfo, runs: Sequence[RunInfo]) -> RunInfo | None:
 def reliability_report(store: Store, name: str, model: str | None = None, judge: str | None = None) -> Report:
     """The cards of an item set's models (or of one), as the table ``tests``; or of a run its score and every answer.
 
-    `SettingError` where no such model was asked.
+    The first notes are the findings. `SettingError` where no such model was asked.
     """
-    if name not in {info.name for info in item_sets(store)}:
-        score = run_score(store, name, judge)
-        title = f"{score.task.title} of {score.spec.model}: {score.task.figure.title}"
-        tables = {
-            "score": pd.DataFrame([score.record()]),
-            "variants": score.variants,
-            "answers": score.answers,
-        }
-        notes = (
-            f"{score.task.figure.title}: {score.task.figure.of}.",
-            f"The value of a variant: {score.task.figure.variant_title}.",
-            *(f"{quantity(n, 'item')} left out: {reason}." for reason, n in score.left_out.items()),
-        )
-        shown = ["p" if name == "p_holm" else name for name in BRIEF]
-        return Report(title, tables, notes, LEGEND, {"score": shown, "answers": ()}, SHARES)
+    if name not in {info.name for info in ITEM_SETS.all(store)}:
+        return _run_report(run_score(store, name, judge))
     models = dict.fromkeys(run.settings["model"] for run in reliability_runs(store, name))
     cards = [model_card(store, name, known) for known in models if model in (None, known)]
     if not cards:
         problem = f"has no answers of {model}" if model else "was asked of no model"
         raise SettingError(f"item set {name}", problem, "Start with `reliability run`.")
-    figures = dict.fromkeys(score.task.figure for card in cards for score in card.scores)
-    notes = tuple(f"{figure.name}: {figure.of}." for figure in figures)
-    tests = pd.concat([card.frame() for card in cards], ignore_index=True)
-    return Report(
-        f"What a model can be trusted with: {name}", {"tests": tests}, notes, LEGEND, {"tests": BRIEF}, SHARES
-    )
+    tests = pd.concat(cards, ignore_index=True)
+    figures = dict.fromkeys(task.figure for task in map(reliability_task, tests["task"]))
+    notes = (*map(headline, cards), *(f"{figure.title}: {figure.of}." for figure in figures))
+    title = f"What a model can be trusted with: {name}"
+    return Report(title, {"tests": tests}, notes, LEGEND, {"tests": BRIEF}, SHARES)
+
+
+def _run_report(score: TaskScore) -> Report:
+    figure, record = score.task.figure, score.record()
+    tables = {"score": pd.DataFrame([record]), "variants": score.variants, "answers": score.answers}
+    notes = [record["in_words"], f"{figure.title}: {figure.of}."]
+    notes += [f"The value of a variant: {figure.variant_title}."]
+    notes += [f"Left out: {record['left_out']}."] if score.left_out else []
+    shown = ["p" if name == "p_holm" else name for name in BRIEF]
+    title = f"{record['test']} of {score.spec.model}: {figure.title}"
+    return Report(title, tables, tuple(notes), LEGEND, {"score": shown, "answers": ()}, SHARES)

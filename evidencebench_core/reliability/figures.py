@@ -22,7 +22,6 @@ Measure = Callable[[pd.DataFrame, Sequence[str]], Estimate]
 class Figure:
     """What a task is scored by, 0 to 1."""
 
-    name: str
     title: str
     of: str  # its denominator
     measure: Measure
@@ -91,6 +90,8 @@ def _words_of_labels(score: TaskScore) -> str:
         words.append(f"Always giving the same answer would be right on {most:,}.")
     else:
         words.append(_words_of_comparison(score.baseline))
+    if top["label"].nunique() == 1 and len(top) > 1:
+        words.insert(0, f"It never said anything but {top['label'].dropna().iloc[0]}.")
     if (top["wording"] != "").any():
         writer = str(score.spec.settings["writer"] or score.spec.model)
         words.append(f"The new wordings are by {_name(writer, score.spec.model)}.")
@@ -144,14 +145,12 @@ def _words_of_refusals(score: TaskScore) -> str:
 
 
 WEIGHTED_F1: Final = Figure(
-    name="weighted_f1",
     title="Weighted F1",
     of="F1 of each label, weighted by how often it is right; an unread answer is a miss",
     measure=weighted_f1_of,
     words=_words_of_labels,
 )
 BIAS: Final = Figure(
-    name="bias",
     title="Bias",
     of="distance from a half of the share of yes among the answers yes and no, mean over orders",
     measure=_bias,
@@ -160,21 +159,18 @@ BIAS: Final = Figure(
     p_value=_alike_in_all_orders,
 )
 REFRAIN_RATE: Final = Figure(
-    name="refrain_rate",
     title="Refrain rate",
     of="answers unknown / all answers to a text about something else, unread ones too",
     measure=_share_of("unknown"),
     words=_words_of_refusals,
 )
 JUDGED_ACCURACY: Final = Figure(
-    name="judged_accuracy",
     title="Judged like the reference",
     of="texts that a judge finds like the reference / all texts, unread and empty ones too",
     measure=_share_of("yes"),
     words=_words_of_judge,
 )
 JUDGED_F1: Final = Figure(
-    name="judged_f1",
     title="Weighted F1 of the judge's labels",
     of="F1 of each label that a judge reads from the text, weighted by how often it is right; unknown is a miss",
     measure=weighted_f1_of,

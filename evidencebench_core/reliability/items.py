@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic.dataclasses import dataclass as validated
 
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.primitives import digest
@@ -13,29 +16,43 @@ from evidencebench_core.errors import DataError, shown
 
 Label = Literal["yes", "no", "maybe"]
 Kind = Literal["questions", "pairs"]
+_SIMILAR: Final = {"1": "yes", "true": "yes", "0": "no", "false": "no"}
 
 
-@dataclass(frozen=True, slots=True)
+def _label(value: object) -> object:
+    text = "" if value is None else str(value).strip().casefold()
+    return _SIMILAR.get(text, text) or None
+
+
+def _texts(value: object) -> object:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return ()
+    return (value,) if isinstance(value, str) else value
+
+
+Text = Annotated[str, Field(pattern=r"\S")]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
+
+
+@validated(frozen=True, config=ConfigDict(coerce_numbers_to_str=True))
 class Item:
     """A question with its context and gold label, or a pair of statements."""
 
-    id: str  # unique in its set
-    question: str  # of a pair: the first statement
-    context: tuple[str, ...] = ()  # its parts
-    answer: Label | None = None  # of a pair: whether its statements are alike
-    long_answer: tuple[str, ...] = ()  # the reference, then further ones; of a pair: the second statement
-    group: str = ""  # what items are clustered by, such as a paper; empty: each item stands for itself
+    id: Annotated[Text, StringConstraints(strip_whitespace=True)]  # unique in its set
+    question: Text  # of a pair: the first statement
+    context: Texts = ()  # its parts
+    answer: Annotated[Label | None, BeforeValidator(_label)] = (
+        None  # of a pair: whether its statements are alike
+    )
+    long_answer: Texts = ()  # the reference, then further ones; of a pair: the second statement
+    group: Annotated[str, BeforeValidator(lambda value: str(value or "").strip())] = ""
+    """What items are clustered by, such as a paper; empty: each item stands for itself."""
     wordings: Mapping[str, str] = field(default_factory=dict)  # "paraphrase:lexical", and the text "negation"
 
     @property
     def text(self) -> str:
         """The whole context."""
         return "\n\n".join(self.context)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Item:
-        lists = {name: tuple(values.get(name, ())) for name in ("context", "long_answer")}
-        return cls(**{**values, **lists})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +116,8 @@ def add_items(
     return ITEM_SETS.add(store, name, added.sha256, [_plain(item) for item in items], values)
 
 
-def item_sets(store: Store) -> tuple[ItemSetInfo, ...]:
-    """All item sets, in the order in which they came."""
-    return ITEM_SETS.all(store)
-
-
 def item_set(store: Store, name: str) -> ItemSet:
     """An item set of the store; `UnknownNameError` where there is none of that name."""
     info = ITEM_SETS.named(store, name)
-    items = tuple(Item.from_dict(values) for values in ITEM_SETS.body(store, info))
+    items = tuple(Item(**values) for values in ITEM_SETS.body(store, info))
     return ItemSet(info.name, info.sha256, items, info.kind)
-
-
-def delete_item_set(store: Store, name: str) -> None:
-    """Delete an item set with its runs; stored answers of language models stay, and are found again."""
-    with store.write() as db:
-        sha256 = ITEM_SETS.named(store, name).sha256
-        db.execute("DELETE FROM runs WHERE subject = ?", (sha256,))
-        db.execute("DELETE FROM item_sets WHERE sha256 = ?", (sha256,))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason
-from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set, item_sets
+from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set
 from evidencebench_core.reliability.probes import Probe
 from evidencebench_core.reliability.tasks import (
     Probes,
@@ -181,7 +181,7 @@ def settings_label(run: RunInfo) -> str:
 
 def items_of(store: Store, subject: str) -> ItemSet:
     """The item set that a run is about."""
-    for info in item_sets(store):
+    for info in ITEM_SETS.all(store):
         if info.sha256 == subject:
             return item_set(store, info.name)
     raise UnknownNameError(f"item set {subject[:12]}", "has been deleted", "Ingest its file again.")

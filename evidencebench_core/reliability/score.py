@@ -45,7 +45,6 @@ class TaskScore:
     """The score of a run. Figures are 0 to 1."""
 
     run: RunInfo
-    items: str
     answers: pd.DataFrame  # with `COLUMNS`: "unit" is drawn together, "reason" why there is no label
     value: Estimate  # over the answers of the headline; n counts items
     left_out: Mapping[str, int]  # items without a part in the figure, by reason
@@ -96,21 +95,20 @@ class TaskScore:
         words = self.task.figure.words(self)
         return f"{words} Not asked yet: {self.n_open:,} questions." if self.n_open else words
 
-    def record(self, p_holm: float | None = None) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """The figures, JSON-able: a row of the card."""
-        against, spec = self.baseline.difference if self.baseline else Estimate(None), self.spec
+        against, settings = (
+            self.baseline.difference if self.baseline else Estimate(None),
+            settings_label(self.run),
+        )
         best = max(self.constants, key=self.constants.__getitem__, default="")
         return {
+            "model": self.spec.model,
             "task": self.task.name,
-            "number": self.task.number,
-            "title": self.task.title,
-            "model": spec.model,
-            "items": self.items,
-            "settings": settings_label(self.run),
+            "test": f"{self.task.title} ({settings})" if settings else self.task.title,
             "run": self.run.id,
-            "figure": self.task.figure.name,
+            "figure": self.task.figure.title,
             **self.value.as_dict(),
-            "n_left_out": sum(self.left_out.values()),
             "n_open": self.n_open,
             "null_rate": self.null_rate,
             "constant": best,
@@ -118,10 +116,11 @@ class TaskScore:
             "difference": against.value,
             "difference_low": against.low,
             "difference_high": against.high,
+            "same": self.baseline.same if self.baseline else None,
             "p": self.p,
-            "p_holm": p_holm,
             "judge": self.judge,
             "in_words": self.in_words(),
+            "left_out": ", ".join(f"{reason} ({n:,})" for reason, n in self.left_out.items()),
         }
 
 
@@ -205,7 +204,6 @@ def task_score(
     top = _headline(task, answers)
     return TaskScore(
         run=run,
-        items=items.name,
         answers=answers,
         value=_value(task, top),
         left_out=_left_out(items, probes, results, top),

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.asking import (
-    abstract_answers,
-    answer_plan,
-    answers_of,
-    cited_run,
-)
+from evidencebench_core.answers.asking import abstract_answers, answer_plan, answers_of, cited_run
 from evidencebench_core.answers.judging import (
     JUDGES,
     judge_labels,
@@ -22,7 +17,7 @@ from evidencebench_core.answers.judging import (
 )
 from evidencebench_core.answers.model import unit_id
 from evidencebench_core.answers.read import SAMPLE, read_answers
-from evidencebench_core.answers.report import answers_report, cited_run_scores
+from evidencebench_core.answers.report import answers_report
 from evidencebench_core.answers.store import Mark, add_answers, stored_answers
 from evidencebench_core.answers.units import answer_values, system_scores
 from evidencebench_core.data import Store
@@ -68,42 +63,50 @@ def test_a_run_and_its_judge(store: Store) -> None:
         run = cited_run(store, plan.run_id[:6])
         answers = answers_of(store, run)
         assert [answer.n_unknown for answer in answers.values()] == [1] * n
-        plain = cited_run_scores(store, run.id)
-        assert (len(plain.instances), plain.outcomes) == (n, {"answer": n})
-        assert "support_rate" not in plain.means
+        report = answers_report(store, run.id)
+        assert f"Outcomes: {n} answer; 0 without an aspect." in report.notes
+        assert "support_rate" not in report.tables["systems"]
         judge = judge_plan(store, run.id, "citations", "j", llm=llm(store, server.url))
         assert judge.total == 3 * n
         done(judge)
-    scores = cited_run_scores(store, run.id)  # finds its judge
-    assert scores.means["support_rate"].n == n
-    assert scores.judge == "j"
-    for one, labels in pair_labels(store, RunStore(store).run(judge.run_id), answers).items():
-        second = "supports" if store.get("tiny", one).sentences[1] in FIRST else "neutral"
+    judged = answers_report(store, run.id)  # finds its judge
+    assert "Judged by j." in judged.notes
+    figures = judged.tables["figures"].set_index(["system", "metric"])
+    assert figures.loc[("m", "support_rate"), "n"] == n
+    for unit, labels in pair_labels(store, RunStore(store).run(judge.run_id), answers).items():
+        second = "supports" if store.get("tiny", unit).sentences[1] in FIRST else "neutral"
         assert labels == {(0, 0): "supports", (1, 1): second, (1, 0): "supports"}
     with scripted(reply("ANSWER: Something else is so [0].")) as server:
         done(answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=True))
-    stale = cited_run_scores(store, plan.run_id, "j")
-    assert stale.instances["n_unjudged"].tolist() == [1] * n
-    assert "support_rate" not in stale.means
+    assert (
+        "support_rate" not in answers_report(store, plan.run_id, "j").tables["systems"]
+    )  # of other sentences
+    systems, instances = (judged.tables[name] for name in ("systems", "instances"))
+    assert set(systems["system"]) == {"m", "abstract"}
+    of_abstract = instances[instances["system"] == "abstract"].set_index("instance")
+    for instance_id, answer in abstract_answers(store, "tiny").items():  # it cites itself
+        instance = store.get("tiny", instance_id)
+        places = {place for place, kind in enumerate(instance.sentence_types) if kind == "abstract"}
+        covers = instance.evidence.covers("all")
+        assert set(answer.selection) == places
+        wanted = sum(bool(cover & places) for cover in covers) / len(covers)
+        assert of_abstract.loc[instance_id, "cited_recall"] == pytest.approx(wanted)
 
 
 def test_what_is_no_answer_is_missing_and_asked_again(store: Store) -> None:
     n = len(store.ids("tiny"))
     texts = iter(["I will not.", "ANSWER: Nothing in the paper."])
-    step = answering(lambda _: reply(next(texts, "ANSWER: So it is [0].")))
-    with scripted(step) as server:
-        plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url))
-        done(plan)
-        scores = cited_run_scores(store, plan.run_id)
-        assert (len(scores.instances), scores.outcomes["empty"]) == (n - 1, 1)
-        again = answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=True)
-        assert len(again.missing) == n
-        done(again)
-    assert len(cited_run_scores(store, plan.run_id).instances) == n
+    with scripted(answering(lambda _: reply(next(texts, "ANSWER: So it is [0].")))) as server:
+        for n_scored in (n - 1, n):
+            plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=n_scored == n)
+            assert len(plan.missing) == n
+            done(plan)
+            instances = answers_report(store, plan.run_id).tables["instances"]
+            assert (instances["system"] == "m").sum() == n_scored
     with pytest.raises(UnknownNameError):
-        cited_run_scores(store, "ffff")
+        answers_report(store, "ffff")
     with pytest.raises(SettingError, match="j has judged nothing of run"):
-        cited_run_scores(store, plan.run_id, "j")
+        answers_report(store, plan.run_id, "j")
 
 
 def test_judges_of_a_set(store: Store) -> None:
@@ -157,25 +160,6 @@ def test_judges_of_a_set(store: Store) -> None:
     assert order.set_index("judge")["tau"].isna()["precision"]  # all alike by this judge
     with pytest.raises(SettingError, match="Did you mean 'coverage'"):
         answers_report(store, "sample", metric="coverag")
-
-
-def test_the_abstract_is_a_system_beside_every_run(store: Store) -> None:
-    """It cites itself: its recall is that of its sentences, its precision the gold among them."""
-    with scripted(reply("ANSWER: Something is so [0].")) as server:
-        done(plan := answer_plan(store, "tiny", "m", llm=llm(store, server.url)))
-    report = answers_report(store, plan.run_id)
-    systems = report.tables["systems"].set_index("system")
-    assert set(systems.index) == {"m", "abstract"}
-    instances = report.tables["instances"]
-    of_abstract = instances[instances["system"] == "abstract"].set_index("instance")
-    for instance_id, answer in abstract_answers(store, "tiny").items():
-        instance = store.get("tiny", instance_id)
-        places = {n for n, kind in enumerate(instance.sentence_types) if kind == "abstract"}
-        covers = instance.evidence.covers("all")
-        assert set(answer.selection) == places
-        wanted = sum(bool(cover & places) for cover in covers) / len(covers)
-        assert of_abstract.loc[instance_id, "cited_recall"] == pytest.approx(wanted)
-    assert systems.loc["abstract", "cited_recall"] == pytest.approx(of_abstract["cited_recall"].mean())
 
 
 def test_labels_that_are_no_label_of_the_task_are_unread(store: Store) -> None:

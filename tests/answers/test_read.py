@@ -9,13 +9,11 @@ import pytest
 from evidencebench_core.answers.model import AnswerSet, Assessment
 from evidencebench_core.answers.read import SAMPLE, counts, read_answers
 from evidencebench_core.answers.store import (
+    ANSWER_SETS,
     Mark,
     add_answers,
     add_mark,
-    answer_sets,
-    delete_answers,
     marks,
-    rename_answers,
     stored_answers,
 )
 from evidencebench_core.data import open_store
@@ -53,8 +51,8 @@ def test_our_format(tmp_path: Path) -> None:
     (sentence,) = answers.answer["q1", "M1"].sentences
     assert sentence.citations == ("12", "PAPER#17")
     assert sentence.relevance == "required"
-    assert sentence.assessments[0] == Assessment(document="12", relation="supporting", excerpt="Tea helped.")
-    assert sentence.relations("12") == ("supporting", "neutral")
+    assert sentence.assessments[0] == Assessment(document="12", relation="supports", excerpt="Tea helped.")
+    assert sentence.relations("12") == ("supports", "neutral")
     assert sentence.claim == "Tea helps."
     assert answers.document["12"].whole == "Tea Tea helped."
     assert answers.question["q1"].nuggets == ("tea helps",)
@@ -123,7 +121,7 @@ def test_files_of_biogen(tmp_path: Path) -> None:
         "task_a (contradicting)": [("16",)],
     }
     (labelled,) = answers.answer["116", "task_a"].sentences
-    assert [given.relation for given in labelled.assessments] == ["supporting", "not relevant"]
+    assert [given.relation for given in labelled.assessments] == ["supports", "not relevant"]
     (tmp_path / "other.json").write_text(json.dumps({"116": ["coffee"]}))
     with pytest.raises(DataError, match="is a second question '116'"):
         read_answers([tmp_path / "nuggets.json", tmp_path / "other.json"])
@@ -136,7 +134,7 @@ BAD: list[tuple[list[Any], str]] = [
     ([{**ANSWER, "sentences": [{**SENTENCE, "relevance": "vital"}]}], r"sentences\.0\.relevance: is 'vital'"),
     (
         [{**ANSWER, "sentences": [{"text": "x", "assessments": [{"document": "1", "relation": "good"}]}]}],
-        r"assessments\.0\.relation: is 'good': .*'supporting', 'contradicting'",
+        r"assessments\.0\.relation: is 'good': .*'supports', 'contradicts'",
     ),
     (
         [{**ANSWER, "sentences": [{**SENTENCE, "citations": ["9"]}]}],
@@ -170,10 +168,10 @@ def test_a_set_in_the_store(tmp_path: Path) -> None:
     assert (info.name, info.counts["answers"], info.source) == ("tea", 18, "tea.jsonl")
     assert stored_answers(store, "tea") == answers
     assert add_answers(store, "again", answers) == info
-    assert rename_answers(store, "tea", "leaves").sha256 == info.sha256
+    assert ANSWER_SETS.rename(store, "tea", "leaves").sha256 == info.sha256
     for unit, label in (("u", "supports"), ("v", "neutral"), ("u", "neutral"), ("v", "")):
         add_mark(store, info.sha256, Mark(unit, label, "Ana"))
     assert marks(store, info.sha256) == {"u": Mark("u", "neutral", "Ana")}
     judge_run(store, info.sha256, "citations", {"u": "supports"})
-    delete_answers(store, "leaves")
-    assert (answer_sets(store), marks(store, info.sha256), RunStore(store).runs_of()) == ((), {}, ())
+    ANSWER_SETS.delete(store, "leaves")
+    assert (ANSWER_SETS.all(store), marks(store, info.sha256), RunStore(store).runs_of()) == ((), {}, ())

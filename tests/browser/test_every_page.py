@@ -18,7 +18,7 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.reliability.sample import add_sample_items
+from evidencebench_core.reliability.read_items import SAMPLE, ingest_items
 from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import TASKS
 from tests.answers.judging import add_sample
@@ -75,7 +75,7 @@ def links(store: Store) -> dict[str, str]:
     for annotator, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):
         annotation = Annotation(annotator, own.hypothesis, own.n_sentences).add_aspect("Pressure fell")
         Annotations(store).save(own.key, annotation.mark("aspect_0", indices))
-    add_sample_items(store)
+    ingest_items(store, SAMPLE, "sample")
     ask_scripted(store, "sample", ("baseline", "few-shot"), ("always-yes", "word-overlap"))
     add_sample(store)
     runs = {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.reliability.sample import sample_items
+from evidencebench_core.reliability.read_items import SAMPLE, read_items
 from tests.answers.medaesqa import main_file
 from tests.cli.conftest import Command, rows_of
 from tests.factories import tiny_dataset, written
@@ -53,7 +53,7 @@ def say(sent: dict[str, Any]) -> Any:
 def files(folder: Path) -> None:
     """What the manual's commands read, small: PubMedQA, MedAESQA with its documents, runs of BioGen."""
     pubmedqa = {}
-    for item in sample_items():
+    for item in read_items(SAMPLE)[1]:
         pubmedqa[item.id] = {
             "QUESTION": item.question, "CONTEXTS": item.context, "LONG_ANSWER": item.long_answer[0],
             "final_decision": item.answer,
@@ -103,7 +103,7 @@ def test_reliability(command: Command, asks: Any, tmp_path: Path) -> None:
         assert not server.requests
         for model in ("word-overlap", "always-yes"):
             document = command.json(*words, "--model", model, "--judge", "word-overlap")
-            assert [run["task"] for run in document["runs"]] == ["baseline", "freeform"]
+            assert [run["test"] for run in document["runs"]] == ["Baseline", "Freeform answers"]
             assert document["spending"]["calls"] + document["spending"]["cached"] == 72
         announced = command(*words, "--model", "M", "--judge", "J", "--estimate").err
         assert "To ask M: about 48 calls" in announced
@@ -116,7 +116,7 @@ def test_reliability(command: Command, asks: Any, tmp_path: Path) -> None:
     values = {test["model"]: test["value"] for test in tests if test["task"] == "baseline"}
     assert values["always-yes"] == pytest.approx(1 / 3)
     (of_run,) = command.json("reliability", "score", tests[0]["run"])["tables"]["score"]
-    assert of_run == tests[0] | {"p_holm": None}
+    assert tests[0] == of_run | {"p_holm": None}
     command("reliability", "score", tests[0]["run"], "--out", tmp_path / "run.csv")
     assert len(rows_of(tmp_path / "run.answers.csv")) == 24
     assert "It was right on 12 of 24" in command("reliability", "score", "items").out

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 from components import resources
-from components.answers.view import key_of, values_of
+from components.answers.view import key_of, report_of
 from components.browse.retrieval import Reading, retrieval
 from components.reliability.view import View
 from components.retrievers import Choice
@@ -17,14 +17,14 @@ from evidencebench_core.analyses.missed import missed
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.answers.read import SAMPLE as ANSWERS
 from evidencebench_core.answers.read import read_answers
-from evidencebench_core.answers.store import Mark, add_mark, answer_sets
+from evidencebench_core.answers.store import ANSWER_SETS, Mark, add_mark
 from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.reliability.items import ITEM_SETS
+from evidencebench_core.reliability.read_items import SAMPLE, ingest_items
 from evidencebench_core.reliability.runs import reliability_runs, run_plan
-from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
@@ -70,24 +70,24 @@ def test_scores_wordings_and_notes_follow_the_store(store: Store) -> None:
 
 
 def test_a_card_and_labels_follow_what_is_answered_and_decided(store: Store) -> None:
-    add_sample_items(store)
+    ingest_items(store, SAMPLE, "sample")
     plan, values = run_plan(store, "sample", "baseline", "yea", {}), []
     carry_out(store, plan, lambda _: "Yes.")
     for text in ("Yes.", "Perhaps."):
         units = RunStore(store).done(plan.run_id)
         RunStore(store).add(plan.run_id, {unit: {"": {"text": text}} for unit in units}, replace=True)
         view = View(ITEM_SETS.named(store, "sample"), reliability_runs(store, "sample"))
-        values.append([view.card("yea").frame()["value"][0], view.score(plan.run_id).in_words()])
+        values.append([view.report().tables["tests"]["value"][0], view.report(plan.run_id).notes[0]])
     assert values[0][0] != values[1][0]
     assert values[0][1] != values[1][1]
 
     judge_sample(store)
-    (info,) = answer_sets(store)
+    (info,) = ANSWER_SETS.all(store)
     frames = []
     for label in ("supports", "contradicts"):
         for unit in units_frame(read_answers([ANSWERS]))["unit"]:
             add_mark(store, info.sha256, Mark(unit, label, author="Ana"))
-        frames.append(values_of(info.name, info.sha256, "scripted", key_of(info)))
+        frames.append(report_of(info.name, "scripted", "", key_of(info)).tables["figures"])
     assert not frames[0].equals(frames[1])
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.store import answer_sets, marks
+from evidencebench_core.answers.store import ANSWER_SETS, marks
 from evidencebench_core.data import Store
 from tests.answers.judging import add_sample, judge_sample
 from tests.llm.server import Step, answering, reply, scripted
@@ -21,7 +21,7 @@ def sample_answers(empty_store: Store) -> str:
 @pytest.mark.usefixtures("sample_answers")
 def test_systems_and_one_answer(open_page: OpenPage) -> None:
     app = open_page("answers", metric="support rate")
-    assert "mean over 6 questions" in app.words
+    assert "over 6 questions, drawn whole" in app.words
     assert "Citations with a supporting excerpt / citations" in app.words
     assert "There is no set of answers birds" in open_page("answers", set="birds").problems
     assert not app.run(part="set").problems
@@ -33,7 +33,7 @@ def test_systems_and_one_answer(open_page: OpenPage) -> None:
 
 def test_a_judge_beside_people_and_what_a_person_decides(open_page: OpenPage, empty_store: Store) -> None:
     run = judge_sample(empty_store)
-    subject = answer_sets(empty_store)[0].sha256
+    subject = ANSWER_SETS.all(empty_store)[0].sha256
     app = open_page("answers", part="judges")
     assert "1 judgement without a label" in app.words
     assert "Kendall's tau" in app.words

@@ -8,7 +8,7 @@ import pytest
 
 from components.resources import jobs
 from evidencebench_core.data import Store
-from evidencebench_core.reliability.sample import add_sample_items
+from evidencebench_core.reliability.read_items import SAMPLE, ingest_items
 from evidencebench_core.runs import RunStore
 from tests.llm.server import reply, scripted, status
 from tests.pages.app import App, OpenPage, drawn, run_dialog, with_server
@@ -49,7 +49,7 @@ def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page
 
 
 def test_what_questions_will_take_is_said_first(open_page: OpenPage, sample_store: Store) -> None:
-    add_sample_items(sample_store)
+    ingest_items(sample_store, SAMPLE, "sample")
     with scripted(reply("Yes."), listed=("tiny",)) as server:
         app = open_page("reliability", kept=with_server(server.url)).press("Start or resume runs")
         assert "about 624 calls" in app.words

@@ -3,8 +3,8 @@
 import pytest
 
 from evidencebench_core.data import Store
+from evidencebench_core.reliability.read_items import SAMPLE, ingest_items
 from evidencebench_core.reliability.runs import judge_plan, reliability_runs, run_plan
-from evidencebench_core.reliability.sample import add_sample_items
 from tests.pages.app import OpenPage
 from tests.reliability.asking import carry_out
 
@@ -15,7 +15,7 @@ ASKED = ("baseline", "paraphrase", "few-shot", "negation", "freeform", "unknown"
 @pytest.fixture
 def asked(empty_store: Store) -> Store:
     """The sample, asked of a model that says yes and of one that says what is no label."""
-    add_sample_items(empty_store)
+    ingest_items(empty_store, SAMPLE, "sample")
     for model, text, tasks in (("yea", "Yes.", ASKED), (HOSTILE, HOSTILE, ("baseline", "freeform"))):
         for task in tasks:
             plan = run_plan(

@@ -7,7 +7,7 @@ import pytest
 
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import DataError
-from evidencebench_core.reliability.items import Item, item_sets
+from evidencebench_core.reliability.items import ITEM_SETS, Item
 from evidencebench_core.reliability.read_items import ingest_items, read_items
 
 OWN = [
@@ -74,7 +74,7 @@ def test_pubmedqa(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", "id,question,context,answer\nx,A?,c,yes\nx,B?,c,no\n", "line 3, id: 'x' is that of line 2 too"),
+        ("a.csv", "id,question,context,answer\nx,A?,c,yes\nx,B?,c,no\n", "has the id 'x' more than once"),
         ("a.csv", "id,question,context,answer\nx,A?,c,perhaps\n", "line 2, answer: is 'perhaps': Input"),
         ("a.csv", "id,question,context,answer\nx,A?,c,yes\ny,B?,,no\n", "line 3, context: is empty"),
         ("a.csv", "id,question,context,answer\nx,A?,c,d,yes\n", "line 2: has more cells"),
@@ -97,4 +97,4 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     with pytest.raises(DataError) as caught:
         ingest_items(store, path)
     assert message in str(caught.value)
-    assert item_sets(store) == ()
+    assert ITEM_SETS.all(store) == ()

@@ -9,7 +9,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Budget, Connection
 from evidencebench_core.reliability.card import model_card, reliability_report, run_score
-from evidencebench_core.reliability.items import Item, Label, add_items, delete_item_set
+from evidencebench_core.reliability.items import ITEM_SETS, Item, Label, add_items
 from evidencebench_core.reliability.runs import (
     items_of,
     judge_plan,
@@ -159,7 +159,7 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
             judge_plan(store, baseline, "judge")
         with pytest.raises(UnknownNameError, match="run of judgements"):
             judge_plan(store, judged, "judge")
-    delete_item_set(store, "teas")
+    ITEM_SETS.delete(store, "teas")
     assert RunStore(store).runs_of() == ()
 
 
@@ -192,15 +192,13 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     ask_scripted(store, "teas", ["baseline", "unknown", "spelling", "freeform"], ["word-overlap"])
     begun = run_plan(store, "teas", "baseline", "word-overlap", request={"temperature": 0.5})
     RunStore(store).create(begun.spec)
-    card = model_card(store, "teas", "word-overlap")
-    (frame,) = reliability_report(store, "teas").tables.values()
-    assert frame["task"].tolist() == ["baseline", "baseline", "spelling", "freeform", "unknown"]
-    assert frame["settings"].tolist()[:2] == ["", "temperature=0.5"]
-    assert frame["n"].tolist() == [8, 0, 8, 8, 8]
-    baseline, unanswered, spelling = card.scores[:3]
-    assert unanswered.value.value is None
-    assert spelling.baseline is not None
-    assert spelling.baseline.run == baseline.run.id
-    assert card.p_holm[2] is not None
+    (card,) = reliability_report(store, "teas").tables.values()
+    assert card.equals(model_card(store, "teas", "word-overlap"))
+    assert card["task"].tolist() == ["baseline", "baseline", "spelling", "freeform", "unknown"]
+    assert card["test"].tolist()[:2] == ["Baseline", "Baseline (temperature=0.5)"]
+    assert card["n"].tolist() == [8, 0, 8, 8, 8]
+    assert card["value"].isna().tolist() == [False, True, False, False, False]
+    assert card["difference"].notna().tolist() == [False, False, True, False, False]
+    assert card["p_holm"][2] is not None
     with pytest.raises(SettingError, match="no answers of"):
         reliability_report(store, "teas", "nobody")

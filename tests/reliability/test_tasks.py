@@ -8,7 +8,7 @@ import pytest
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.reliability.items import Item, Kind, new_item_set
-from evidencebench_core.reliability.sample import sample_items
+from evidencebench_core.reliability.read_items import SAMPLE, read_items
 from evidencebench_core.reliability.tasks import (
     RELIABILITY_TASKS,
     Probes,
@@ -40,7 +40,7 @@ def test_the_tasks_in_the_order_of_the_paper() -> None:
 
 
 def test_every_task_but_the_judges_own_runs_on_the_sample() -> None:
-    items = new_item_set("sample", sample_items())
+    items = new_item_set("sample", read_items(SAMPLE)[1])
     for name, task in RELIABILITY_TASKS.items():
         assert bool(task.labels) != bool(task.judge)
         if name == "judge":

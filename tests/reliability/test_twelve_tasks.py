@@ -7,6 +7,13 @@ from typing import Any, Final
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
+from evidencebench_core.reliability.figures import (
+    BIAS,
+    JUDGED_ACCURACY,
+    JUDGED_F1,
+    REFRAIN_RATE,
+    WEIGHTED_F1,
+)
 from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
 from evidencebench_core.reliability.probes import Probe
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
@@ -74,14 +81,14 @@ def test_the_figure_of_a_task(name: str) -> None:
     weighted = f1_score(truth, labels, labels=sorted(set(truth)), average="weighted", zero_division=0)
     orders = {variant: rows["label"].dropna() for variant, rows in score.answers.groupby("variant")}
     figures = {
-        "weighted_f1": weighted,
-        "judged_f1": weighted,
-        "judged_accuracy": accuracy_score(truth, labels),
-        "refrain_rate": labels.count("unknown") / len(labels),
-        "bias": sum(abs((found == "yes").mean() - 0.5) for found in orders.values()) / len(orders),
+        WEIGHTED_F1: weighted,
+        JUDGED_F1: weighted,
+        JUDGED_ACCURACY: accuracy_score(truth, labels),
+        REFRAIN_RATE: labels.count("unknown") / len(labels),
+        BIAS: sum(abs((found == "yes").mean() - 0.5) for found in orders.values()) / len(orders),
     }
-    assert score.value.value == pytest.approx(figures[task.figure.name])
+    assert score.value.value == pytest.approx(figures[task.figure])
     assert score.null_rate == pytest.approx(labels.count("none") / len(labels))
-    assert (task.figure.name == "bias") == (score.value.low is None)
+    assert (task.figure is BIAS) == (score.value.low is None)
     assert score.value.n == score.headline["item"].nunique()
     assert task.headline in ((), tuple(score.headline["variant"].unique()))

@@ -68,7 +68,11 @@ def draw_test(state: PageState, view: View) -> None:
     st.markdown(literal(finding))
     st.caption(literal(" ".join(notes)))
     if report.tables["answers"].empty:
-        st.info("There is nothing to score yet." + is_judged * " Have the answers judged, above.")
+        st.info(
+            "There is nothing to score yet: have the answers judged."
+            if is_judged
+            else "There is nothing to score yet."
+        )
         return
     if pd.notna(score["difference"]):
         st.markdown(

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from itertools import chain, groupby
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -230,7 +231,9 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
 def share_of_page(box: Box, image: PageImage) -> tuple[float, float, float, float]:
     """Left, top, width and height of a box in percent of its page; nothing lies beyond the page."""
     edges = ((box.x0, image.width), (box.y0, image.height), (box.x1, image.width), (box.y1, image.height))
-    left, top, right, foot = (round(100 * min(max(edge / (size or 1), 0.0), 1.0), 2) for edge, size in edges)
+    left, top, right, foot = (
+        round(100 * min(max(edge / (size or inf), 0.0), 1.0), 2) for edge, size in edges
+    )
     return left, top, max(right - left, 0.0), max(foot - top, 0.0)
 
 

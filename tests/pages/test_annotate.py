@@ -83,7 +83,7 @@ def test_guidelines_stand_beside_the_paper_and_go_out_with_its_marks(opened: Ope
     )
     assert exported.construction["guidelines"] == "Mark all."
     set_guidelines(marks.annotations.store, " ")
-    assert guidelines(marks.annotations.store) == ours.value
+    assert "same study or experiment" in guidelines(marks.annotations.store)
 
 
 def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage, marks: Marks) -> None:

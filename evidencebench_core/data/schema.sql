@@ -276,4 +276,4 @@ CREATE TABLE IF NOT EXISTS answer_marks (               -- append-only, the newe
 CREATE INDEX IF NOT EXISTS answer_marks_by_subject ON answer_marks (subject);
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
-PRAGMA user_version = 107;
+PRAGMA user_version = 108;

@@ -40,15 +40,10 @@ def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
     assert [(a.text, a.sentences, a.is_result) for a in gold.aspects] == [
         ("A1", (0,), False), ("A2", (3, 5), True), ("A3", (5, 7), True),
     ]  # fmt: skip
-    again, known = annotated_instance(marked.paper, gold, "again"), store.get("tiny", "tiny_0")
-    assert again.evidence.covers("all") == known.evidence.covers("all")
-    for field in ("hypothesis", "sentences", "sentence_types", "sections", "paper_id"):
-        assert getattr(again, field) == getattr(known, field)
-    # Another annotator begins with the aspects and no mark.
-    begun = gold.without_marks("Ada")
-    assert (begun.annotator, [a.id for a in begun.aspects]) == ("Ada", [a.id for a in gold.aspects])
-    assert begun.uncovered == begun.aspects
-    assert begun.add_aspect("New").aspects[-1].id == "aspect_3"  # no id is given twice
+    again = annotated_instance(marked.paper, gold, "again")
+    assert again.evidence.covers("all") == store.get("tiny", "tiny_0").evidence.covers("all")
+    begun = gold.without_marks("Ada").add_aspect("New")  # no id is given twice
+    assert [a.id for a in begun.uncovered] == ["aspect_0", "aspect_1", "aspect_2", "aspect_3"]
 
 
 def test_what_is_not_there_is_named(store: Store) -> None:

@@ -18,10 +18,8 @@ from evidencebench_core.annotation.provenance import (
     provenance_line,
 )
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import open_store
 from evidencebench_core.data.formats import instance_from
-from evidencebench_core.data.ingestion import ingest
-from tests.factories import raw_instance, store_with, tiny_dataset, written
+from tests.factories import raw_instance, store_with, tiny_dataset
 
 
 @pytest.mark.parametrize(
@@ -71,16 +69,12 @@ def test_a_consensus_says_whose_it_is_and_what_is_open(tmp_path: Path) -> None:
 
 
 def test_who_made_the_gold_of_a_dataset(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store.sqlite")
     raws = {f"i{n}": raw_instance(3, {f"i{n}_aspect_0": [1]}) for n in range(4)}
-    stages = [{"stage": "alignment", "model": "gpt-4o"}]
-    raws["i0"]["construction"] = {"stages": stages, "aspects": ["model"]}
-    ingest(store, written(raws, tmp_path / "made.json"))
-    makers = gold_makers(store, "made")
+    raws["i0"]["construction"] = {"stages": [{"model": "gpt-4o"}], "aspects": ["model"]}
+    makers = gold_makers(store_with(raws, tmp_path), "tiny")
     assert makers == GoldMakers(("gpt-4o",), 0.25)
     run = SimpleNamespace(retriever="llm", settings={"model": "gpt-4o-mini"})
     proposed, family = makers.notes([run])  # type: ignore[list-item]
     assert "25%" in proposed
     assert "gpt-4o-mini" in family
-    local = SimpleNamespace(retriever="bm25", settings={})
-    assert GoldMakers(("gpt-4o",), 0).notes([local]) == ()  # type: ignore[list-item]
+    assert GoldMakers(("gpt-4o",), 0).notes() == ()

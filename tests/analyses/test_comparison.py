@@ -8,7 +8,7 @@ import pytest
 from evidencebench_core.analyses.comparison import compare, comparison
 from evidencebench_core.analyses.frame import runs_named
 from evidencebench_core.analyses.systems import systems
-from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import score_run
 from evidencebench_core.stats import standard_error
 from tests.analyses.stores import complete_run, given_run, systems_of
@@ -64,5 +64,3 @@ def test_systems_by_hand(tmp_path: Path) -> None:
         systems(store, [], "er@2")
     with pytest.raises(SettingError):
         runs_named(store, [whole], "other")
-    with pytest.raises(UnknownNameError):
-        runs_named(store, ["ffffffffffff"])

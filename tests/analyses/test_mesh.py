@@ -7,7 +7,7 @@ import pytest
 from evidencebench_core.analyses.mesh import mesh_report
 from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError
-from tests.factories import raw_dataset, store_with
+from tests.factories import raw_instance, store_with
 
 TREE = "Tea;D20.215\nTea;J02.200.700\nHypertension;C14.907.489\nHumans;B01.050.150\nOdd;Q01\n"
 HEAD = "paper_id,descriptor\n"
@@ -15,10 +15,7 @@ HEAD = "paper_id,descriptor\n"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    raws = raw_dataset(3)
-    for number, raw in enumerate(raws.values()):
-        raw["paper_id"] = f"pmc_{number}"
-    return store_with(raws, tmp_path)
+    return store_with({f"i{n}": raw_instance(3, {"x": [1]}, paper_id=f"pmc_{n}") for n in range(3)}, tmp_path)
 
 
 def file(tmp_path: Path, name: str, text: str) -> Path:
@@ -48,7 +45,6 @@ def test_by_hand(store: Store, tmp_path: Path) -> None:
     ("headings", "tree", "reference", "place"),
     [
         (f"{HEAD}x,Tea\n", TREE, None, "h.csv"),  # of other papers alone
-        ("a,b\n1,2\n", TREE, None, "h.csv"),
         ("", TREE, None, "h.csv"),
         (f"{HEAD}pmc_0,Tea\n", "nothing", None, "t.bin"),
         (f"{HEAD}pmc_0,Tea\n", TREE, f"{HEAD}x,Milk\n", "r.csv"),  # unknown headings

@@ -39,8 +39,6 @@ def test_a_table_by_name_or_the_first() -> None:
     assert len(report.to_pandas("few")) == 1
     with pytest.raises(UnknownNameError, match=r"no table 'x'\. Its tables: t, few"):
         report.to_pandas("x")
-    with pytest.raises(UnknownNameError, match="none"):
-        Report("T", {}).to_pandas()
 
 
 def test_shares_are_known_by_their_columns_and_bounds_stand_beside_them() -> None:

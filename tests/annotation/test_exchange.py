@@ -25,26 +25,21 @@ def kept(store: Store, n_before: int = 0) -> str:
     return OwnPapers(store).save(read_paper(TEA, "tea.md"), "Tea", "Tea helps.").key
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Store:
-    return store_with(tiny_dataset(), tmp_path)
-
-
 def test_marks_go_to_the_same_papers_elsewhere(
-    here: Store, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+    tiny_store: Store, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     there = store_with(tiny_dataset(), tmp_path_factory.mktemp("there"))
     keys = {
         store: (kept(store, n), instance_key(store.dataset("tiny"), "tiny_1"))
-        for store, n in ((here, 0), (there, 2))
+        for store, n in ((tiny_store, 0), (there, 2))
     }
     on_tea = Annotation("Ada", "Tea helps.", 3).add_aspect("Gone").add_aspect("Effect", True, [2])
     on_tea = on_tea.remove_aspect("aspect_0").decide(["Ben\teffect\t2"])
     on_tiny = Annotation("Ada", "", 12).add_aspect("Dose", sentences=[4, 1])
-    for key, annotation in zip(keys[here], (on_tea, on_tiny), strict=True):
-        Annotations(here).save(key, annotation)
+    for key, annotation in zip(keys[tiny_store], (on_tea, on_tiny), strict=True):
+        Annotations(tiny_store).save(key, annotation)
     path = tmp_path / "marks.json"
-    path.write_bytes(marks_json(here))
+    path.write_bytes(marks_json(tiny_store))
     assert [row[1:] for row in import_marks(there, path)] == [("Ada", "added")] * 2
     annotations = Annotations(there)
     assert [annotations.get(key, "Ada") for key in keys[there]] == [on_tiny, on_tea][::-1]
@@ -55,7 +50,7 @@ def test_marks_go_to_the_same_papers_elsewhere(
     nowhere = open_store(tmp_path / "empty.sqlite")
     assert all("left out" in outcome for *_, outcome in import_marks(nowhere, path))
     with pytest.raises(PaperError):
-        marks_json(here, "Ben")
+        marks_json(tiny_store, "Ben")
 
 
 @pytest.mark.parametrize(
@@ -69,19 +64,19 @@ def test_marks_go_to_the_same_papers_elsewhere(
     ],
 )  # fmt: skip
 def test_what_no_edit_could_have_made_stays_out(
-    here: Store, tmp_path: Path, change: dict[str, object]
+    tiny_store: Store, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    key, path = instance_key(here.dataset("tiny"), "tiny_1"), tmp_path / "marks.json"
+    key, path = instance_key(tiny_store.dataset("tiny"), "tiny_1"), tmp_path / "marks.json"
     annotation = Annotation("Ada", "", 12).add_aspect("Dose").as_dict() | change
     path.write_text(json.dumps([{"paper": key, "name": "x", "annotation": annotation}]))
-    ((*_, outcome),) = import_marks(here, path)
+    ((*_, outcome),) = import_marks(tiny_store, path)
     assert outcome.startswith("left out")
-    assert Annotations(here).papers() == ()
+    assert Annotations(tiny_store).papers() == ()
 
 
-def test_what_is_no_file_of_marks_is_refused(here: Store, tmp_path: Path) -> None:
+def test_what_is_no_file_of_marks_is_refused(tiny_store: Store, tmp_path: Path) -> None:
     path = tmp_path / "marks.json"
     for content in ("", "[1]", '[{"paper": 1}]'):
         path.write_text(content)
         with pytest.raises(PaperError):
-            list(import_marks(here, path))
+            list(import_marks(tiny_store, path))

@@ -19,9 +19,8 @@ def store(tmp_path: Path) -> Store:
 
 
 def file(tmp_path: Path, name: str, text: str) -> Path:
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    return path
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path / name
 
 
 def test_by_hand(store: Store, tmp_path: Path) -> None:
@@ -44,16 +43,16 @@ def test_by_hand(store: Store, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("headings", "tree", "reference", "place"),
     [
-        (f"{HEAD}x,Tea\n", TREE, None, "h.csv"),  # of other papers alone
-        ("", TREE, None, "h.csv"),
-        (f"{HEAD}pmc_0,Tea\n", "nothing", None, "t.bin"),
+        (f"{HEAD}x,Tea\n", TREE, HEAD, "h.csv"),  # of other papers alone
+        ("", TREE, HEAD, "h.csv"),
+        (f"{HEAD}pmc_0,Tea\n", "nothing", HEAD, "t.bin"),
         (f"{HEAD}pmc_0,Tea\n", TREE, f"{HEAD}x,Milk\n", "r.csv"),  # unknown headings
     ],
 )
 def test_what_is_refused(
-    store: Store, tmp_path: Path, headings: str, tree: str, reference: str | None, place: str
+    store: Store, tmp_path: Path, headings: str, tree: str, reference: str, place: str
 ) -> None:
-    other = None if reference is None else file(tmp_path, "r.csv", reference)
+    texts = {"h.csv": headings, "t.bin": tree, "r.csv": reference}
     with pytest.raises(DataError) as caught:
-        mesh_report(store, "tiny", file(tmp_path, "h.csv", headings), file(tmp_path, "t.bin", tree), other)
+        mesh_report(store, "tiny", *(file(tmp_path, name, text) for name, text in texts.items()))
     assert caught.value.place.endswith(place)

@@ -47,9 +47,7 @@ def test_what_cannot_be_kept_is_refused(tiny_store: Store, miss: Note) -> None:
     assert NoteStore(tiny_store).notes_on("tiny") == ()
 
 
-def test_instances_and_sentences_are_flagged_and_commented_whatever_the_runs(
-    tiny_store: Store, miss: Note
-) -> None:
+def test_instances_and_sentences_are_flagged_and_commented(tiny_store: Store, miss: Note) -> None:
     notes = NoteStore(tiny_store)
     whole = notes.add(replace(ON_PLACE, flagged=True))
     notes.add(replace(ON_PLACE, text="Odd.", sentence=3))

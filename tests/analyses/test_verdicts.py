@@ -8,6 +8,10 @@ from evidencebench_core.data import Store
 from tests.analyses.stores import given_run
 
 TASK = "er@10"
+NOTED = [
+    (0, "AB", "gold"), (1, "AB", "gold"), (2, "AB", "cut"), (3, "AB", "typing slip"),
+    (0, "CD", "cut"), (0, "CD", "gold"), (1, "CD", "cut"), (2, "CD", None), (4, "CD", "gold"),  # the newest counts
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -40,16 +44,8 @@ def test_strata_are_equal_as_far_as_they_go(tiny_store: Store, run: str) -> None
 
 def test_the_tally_and_the_agreement(tiny_store: Store, run: str) -> None:
     places = drawn(tiny_store, run, n=5, results_only=True)  # the last is not among the four that are read
-    for number, author, cause in (
-        *(
-            (0, "AB", "gold"),
-            (1, "AB", "gold"),
-            (2, "AB", "cut"),
-            (3, "AB", "typing slip"),
-            (4, "CD", "gold"),
-        ),
-        *((0, "CD", "cut"), (0, "CD", "gold"), (1, "CD", "cut"), (2, "CD", None)),  # the newest counts
-    ):
+    assert verdicts(tiny_store, [run], TASK).tables["agreement"].empty
+    for number, author, cause in NOTED:
         _, instance, aspect = places[number]
         fields = {"instance_id": instance, "aspect_id": aspect, "author": author, "cause": cause}
         NoteStore(tiny_store).add(Note(run_id=run, task=TASK, text="" if cause else "none yet", **fields))
@@ -70,9 +66,3 @@ def test_the_tally_and_the_agreement(tiny_store: Store, run: str) -> None:
     items = report.tables["items"]
     assert list(items["number"]) == [1, 2, 3, 4]
     assert items["notes"][0] == "AB: gold; CD: gold"
-
-
-def test_without_a_note_there_are_the_rules_alone(tiny_store: Store, run: str) -> None:
-    report = verdicts(tiny_store, [run], TASK)
-    assert set(report.tables["causes"]["by"]) == {RULES}
-    assert report.tables["agreement"].empty

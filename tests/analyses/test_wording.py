@@ -3,13 +3,7 @@
 import pandas as pd
 import pytest
 
-from evidencebench_core.analyses.wording import (
-    MEAN,
-    finding,
-    unanswered,
-    variants_for,
-    wording,
-)
+from evidencebench_core.analyses.wording import MEAN, finding, unanswered, variants_for, wording
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import Wording, add_wordings

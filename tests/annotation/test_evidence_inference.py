@@ -4,11 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.annotation.evidence_inference import (
-    TrialCounts,
-    sentences_of_quote,
-    trial_instances,
-)
+from evidencebench_core.annotation.evidence_inference import TrialCounts, sentences_of_quote, trial_instances
 from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.quotes import QuoteFinder, sentences_in

@@ -15,24 +15,19 @@ from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from tests.factories import store_with, tiny_dataset
 
-TEA = b"# Tea\n\nTea was drunk. It helped."
 
-
-def kept(store: Store, n_before: int = 0) -> str:
-    """The key of a kept paper; its number is another one in every store."""
-    for number in range(n_before):
-        OwnPapers(store).save(read_paper(b"Something else.", "other.md"), f"Other {number}")
-    return OwnPapers(store).save(read_paper(TEA, "tea.md"), "Tea", "Tea helps.").key
+def kept(store: Store, *texts: bytes) -> tuple[str, str]:
+    """The keys of the last of these papers, whose number is another one in every store, and of an instance."""
+    papers = [OwnPapers(store).save(read_paper(text, "tea.md"), "Tea", "Tea helps.") for text in texts]
+    return papers[-1].key, instance_key(store.dataset("tiny"), "tiny_1")
 
 
 def test_marks_go_to_the_same_papers_elsewhere(
     tiny_store: Store, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     there = store_with(tiny_dataset(), tmp_path_factory.mktemp("there"))
-    keys = {
-        store: (kept(store, n), instance_key(store.dataset("tiny"), "tiny_1"))
-        for store, n in ((tiny_store, 0), (there, 2))
-    }
+    tea = b"# Tea\n\nTea was drunk. It helped."
+    keys = {tiny_store: kept(tiny_store, tea), there: kept(there, b"Something else.", b"And more.", tea)}
     on_tea = Annotation("Ada", "Tea helps.", 3).add_aspect("Gone").add_aspect("Effect", True, [2])
     on_tea = on_tea.remove_aspect("aspect_0").decide(["Ben\teffect\t2"])
     on_tiny = Annotation("Ada", "", 12).add_aspect("Dose", sentences=[4, 1])

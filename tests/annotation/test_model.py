@@ -10,6 +10,7 @@ from evidencebench_core.annotation.model import Annotation, MarkedAspect, annota
 from evidencebench_core.data import KEYS, released_record
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
+from tests.annotation.test_differences import annotation
 
 EMPTY = Annotation("Ada", "Tea helps.", 10)
 
@@ -64,18 +65,12 @@ TEXT = Block("paragraph", "It cools. It was drunk. So be it.")
 BLOCKS = [Block("abstract", "Tea is hot."), Block("heading", "Results"), TEXT]
 PAPER = paper_of_blocks(RawPaper(BLOCKS, "Tea", paper_id="pmc_1"), "text")
 N = len(PAPER.sentences)  # 6: title, abstract, heading, three sentences
-
-
-def annotation(covers: dict[str, list[int]], results: tuple[str, ...] = ()) -> Annotation:
-    made = Annotation("Ada", "Tea helps.", N)
-    for text, sentences in covers.items():
-        made = made.add_aspect(text, text in results, sentences)
-    return made
+HEAT = annotation("Ada", {"heat": (1,)}, n_sentences=N)
 
 
 def test_the_instance_by_hand() -> None:
     # Heat is covered by 1 and 3, use by 3 and 4, harm, the result, by 5: two sentences (3 and 5) cover all.
-    marked = annotation({"heat": [3, 1], "use": [3, 4], "harm": [5]}, ("harm",))
+    marked = annotation("Ada", {"heat": (3, 1), "use": (3, 4), "harm": (5,)}, ("harm",), N)
     raw = released_record(annotated_instance(PAPER, marked, "tea_1"))
     assert tuple(raw) == (*KEYS, "aspect_texts")
     ids = ["tea_1_aspect_0", "tea_1_aspect_1", "tea_1_aspect_2"]
@@ -91,9 +86,9 @@ def test_the_instance_by_hand() -> None:
 @pytest.mark.parametrize(
     ("made", "problem"),
     [
-        (annotation({"heat": [1], "use": [], "harm": []}), "'use', 'harm'"),
-        (annotation({}), "no aspects"),
-        (replace(annotation({"heat": [1]}), hypothesis=" "), "no hypothesis"),
+        (annotation("Ada", {"heat": (1,), "use": (), "harm": ()}, n_sentences=N), "'use', 'harm'"),
+        (annotation("Ada", {}, n_sentences=N), "no aspects"),
+        (replace(HEAT, hypothesis=" "), "no hypothesis"),
         (Annotation("Ada", "Tea.", 7), "7 sentences"),
     ],
 )
@@ -101,4 +96,4 @@ def test_what_is_not_complete_is_named(made: Annotation, problem: str) -> None:
     with pytest.raises(PaperError, match=problem):
         annotated_instance(PAPER, made, "t")
     with pytest.raises(PaperError):
-        annotated_instance(PAPER, annotation({"heat": [1]}), " ")
+        annotated_instance(PAPER, HEAT, " ")

@@ -4,10 +4,13 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from evidencebench_core.data import Store
 
 # Machines that run this differ in speed, and no example is slow enough to matter.
 # In CI the examples are the same in every run: a change never fails for another one's luck.
@@ -42,6 +45,14 @@ def hashing_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
         return np.tile(np.stack(vectors), 12)
 
     monkeypatch.setattr(encoding, "encode", encode)
+
+
+@pytest.fixture
+def tiny_store(tmp_path: Path) -> "Store":
+    """A store with ``tiny``: six instances of 12 sentences."""
+    from tests.factories import store_with, tiny_dataset
+
+    return store_with(tiny_dataset(), tmp_path)
 
 
 def real_file(relative: str) -> Path:

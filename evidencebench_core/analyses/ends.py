@@ -26,6 +26,7 @@ GROUPS: Final = {
 }
 FEW: Final = 20  # a group of fewer instances is marked
 _ENDS: Final = 10  # sentences
+_OF_SCORE: Final = ("n", "n_missing", "n_skipped", "recall", "low", "high", "standard_error")
 
 
 def ends(store: Store, dataset: str, runs: Sequence[RunLike] = (), task: str | Task = "er@optimal") -> Report:
@@ -93,19 +94,10 @@ def group_frame(store: Store, dataset: str) -> pd.DataFrame:
 
 
 def _recall(of_group: Score) -> dict[str, Any]:
-    estimate = of_group.estimate
-    return {
-        "n": of_group.n_scored,
-        "n_missing": of_group.n_missing,
-        "n_skipped": of_group.n_skipped,
-        "recall": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "standard_error": of_group.standard_error,
-        "ceiling": of_group.ceiling,
-        "chance": of_group.random_expectation,
-        "few": of_group.n_scored < FEW,
-    }
+    row = of_group.row()
+    figures = {name: row[name] for name in _OF_SCORE}
+    chance = of_group.random_expectation
+    return figures | {"ceiling": of_group.ceiling, "chance": chance, "few": of_group.n_scored < FEW}
 
 
 def _difference(above: Score, below: Score, papers: dict[str, str]) -> dict[str, Any]:

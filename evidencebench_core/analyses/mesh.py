@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping
+import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.frame import instance_frame
 from evidencebench_core.analyses.report import Report
+from evidencebench_core.data.files import file_content
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError
 from evidencebench_core.stats import Estimate, bootstrap, quotient
@@ -24,6 +24,7 @@ BRANCHES: Final[Mapping[str, str]] = {
     "K": "Humanities", "L": "Information Science", "M": "Named Groups", "N": "Health Care",
     "V": "Publication Characteristics", "Z": "Geographicals",
 }  # fmt: skip
+_LARGEST: Final = 256 << 20  # bytes
 _HEADINGS: Final = "Give a CSV or TSV with the columns paper_id and descriptor."
 _TREE: Final = "Give mtreesYYYY.bin of the National Library of Medicine: lines such as `Body Regions;A01`."
 
@@ -44,64 +45,60 @@ def mesh_report(
         *spread*, one row a sample: ``sample``, ``n_papers``, ``n_headings``, ``gini_simpson`` (``low``, ``high``;
         papers drawn), ``covered`` branches.
     """
-    known, info = _tree(tree), store.dataset(dataset)
-    papers = set(instance_frame(store, dataset)["paper"])
-    rows = _rows(headings)
-    samples = {info.name: _counts((row for row in rows if row[0] in papers), known)}
-    if not len(samples[info.name]):
+    info, branch_rows = store.dataset(dataset), _tree(tree)
+    papers = instance_frame(store, dataset)["paper"].unique()
+    rows = _headings(headings)
+    samples = {info.name: _counts(rows[rows["paper_id"].isin(papers)], branch_rows)}
+    if samples[info.name].empty:
         problem = f"has headings of none of the {quantity(len(papers), 'paper')} of {info.name}"
         raise DataError(
             str(headings), problem, "Its paper_id must be as in the dataset, such as pmc_2785062."
         )
     if reference is not None:
-        samples["reference"] = _counts(_rows(reference), known)
-        if not len(samples["reference"]):
+        samples["reference"] = _counts(_headings(reference), branch_rows)
+        if samples["reference"].empty:
             raise DataError(str(reference), "has no heading that the tree knows", _HEADINGS)
-    shares = {name: counts.sum(axis=0) / counts.sum() for name, counts in samples.items()}
-    branches = pd.DataFrame(
-        {"branch": list(BRANCHES), "name": list(BRANCHES.values()), "share": shares[info.name]}
-    )
+    branches = pd.DataFrame({"branch": list(BRANCHES), "name": list(BRANCHES.values())})
+    for column, counts in zip(("share", "reference"), samples.values(), strict=False):
+        branches[column] = (counts.sum() / counts.to_numpy().sum()).to_numpy()
     if reference is not None:
-        branches["reference"] = shares["reference"]
         branches["difference"] = branches["share"] - branches["reference"]
     spread = pd.DataFrame([_spread(name, counts) for name, counts in samples.items()])
-    unknown = {heading for _, heading in rows if _key(heading) not in known}
+    n_unknown = rows.loc[~rows["key"].isin(branch_rows["key"]), "descriptor"].nunique()
     notes = (
         f"{len(samples[info.name]):,} of {quantity(len(papers), 'paper')} have headings; "
-        f"{quantity(len(unknown), 'heading')} that the tree does not have.",
+        f"{quantity(n_unknown, 'heading')} that the tree does not have.",
         f"Gini-Simpson is at most {1 - 1 / len(BRANCHES):.4f} with {len(BRANCHES)} branches. A high value does not "
         "show that a sample is like the literature: compare it with a reference.",
     )
     return Report(f"MeSH: {info.name}", {"branches": branches, "spread": spread}, notes)
 
 
-def _tree(path: Path) -> dict[str, set[str]]:
-    """The branches of each descriptor, by its name without case."""
-    branches: dict[str, set[str]] = {}
-    for line in _text(path, _TREE).splitlines():
-        name, _, number = line.rpartition(";")
-        if name.strip() and number.strip()[:1] in BRANCHES:
-            branches.setdefault(_key(name), set()).add(number.strip()[0])
-    if not branches:
+def _tree(path: Path) -> pd.DataFrame:
+    """Each branch of each descriptor: ``key``, ``branch``, and its ``share`` of a heading."""
+    lines = pd.Series(_text(path, _TREE).splitlines(), dtype=str)
+    rows = lines.str.extract(rf"^(.*\S.*);\s*([{''.join(BRANCHES)}])[^;]*$").dropna()
+    rows = rows.set_axis(["key", "branch"], axis=1)
+    rows = rows.assign(key=rows["key"].map(_key)).drop_duplicates()
+    if rows.empty:
         raise DataError(str(path), "has no descriptor with a tree number", _TREE)
-    return branches
+    return rows.assign(share=1 / rows.groupby("key")["branch"].transform("size"))
 
 
-def _rows(path: Path) -> list[tuple[str, str]]:
-    """Papers and their headings."""
-    lines = _text(path, _HEADINGS).splitlines()
-    reader = csv.DictReader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
-    rows: list[dict[str, Any]] = list(reader)
-    if not rows or not {"paper_id", "descriptor"} <= set(reader.fieldnames or ()):
-        raise DataError(str(path), "has no columns paper_id and descriptor, or no rows", _HEADINGS)
-    return [(str(row["paper_id"]).strip(), str(row["descriptor"])) for row in rows]
+def _headings(path: Path) -> pd.DataFrame:
+    """Papers and their headings: ``paper_id``, ``descriptor``, ``key``."""
+    text = _text(path, _HEADINGS)
+    tab = "\t" if "\t" in text.partition("\n")[0] else ","
+    try:
+        columns = ["paper_id", "descriptor"]
+        rows = pd.read_csv(io.StringIO(text), sep=tab, usecols=columns, dtype=str, keep_default_na=False)
+    except ValueError as error:
+        raise DataError(str(path), "has no columns paper_id and descriptor", _HEADINGS) from error
+    return rows.assign(paper_id=rows["paper_id"].str.strip(), key=rows["descriptor"].map(_key))
 
 
 def _text(path: Path, remedy: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}", remedy) from error
+    return file_content(path, _LARGEST, remedy).decode("utf-8-sig", errors="replace")
 
 
 def _key(heading: str) -> str:
@@ -109,27 +106,23 @@ def _key(heading: str) -> str:
     return heading.split("/", maxsplit=1)[0].replace("*", "").strip().casefold()
 
 
-def _counts(rows: Iterable[tuple[str, str]], tree: Mapping[str, set[str]]) -> np.ndarray:
-    """Headings of each paper by branch, shape (papers with any, branches)."""
-    places = {branch: place for place, branch in enumerate(BRANCHES)}
-    by_paper: dict[str, np.ndarray] = {}
-    for paper, key in dict.fromkeys((paper, _key(heading)) for paper, heading in rows):
-        for branch in tree.get(key, ()):
-            counts = by_paper.setdefault(paper, np.zeros(len(BRANCHES)))
-            counts[places[branch]] += 1 / len(tree[key])
-    return np.array(list(by_paper.values())).reshape(-1, len(BRANCHES))
+def _counts(rows: pd.DataFrame, tree: pd.DataFrame) -> pd.DataFrame:
+    """Headings of each paper that has any (a row) by branch (a column)."""
+    headings = rows[["paper_id", "key"]].drop_duplicates().merge(tree, on="key")
+    counts = headings.pivot_table("share", "paper_id", "branch", aggfunc="sum", fill_value=0.0)
+    return counts.reindex(columns=list(BRANCHES), fill_value=0.0)
 
 
-def _spread(name: str, counts: np.ndarray) -> dict[str, Any]:
+def _spread(name: str, counts: pd.DataFrame) -> dict[str, Any]:
     estimate: Estimate = bootstrap(
         counts, lambda sums: 1.0 - quotient(sums**2, sums.sum(-1)[:, None] ** 2).sum(-1)
     )
     return {
         "sample": name,
         "n_papers": len(counts),
-        "n_headings": round(float(counts.sum())),
+        "n_headings": round(float(counts.to_numpy().sum())),
         "gini_simpson": estimate.value,
         "low": estimate.low,
         "high": estimate.high,
-        "covered": int((counts.sum(axis=0) > 0).sum()),
+        "covered": int((counts.sum() > 0).sum()),
     }

@@ -150,13 +150,11 @@ def _noted_causes(frame: pd.DataFrame, notes: Sequence[Note]) -> pd.DataFrame:
     return drawn.reset_index(drop=True).dropna(axis=1, how="all")
 
 
-def _tally(by: pd.DataFrame, labels: Sequence[str], papers: pd.Series[Any]) -> pd.DataFrame:
+def _tally(by: pd.DataFrame, labels: list[str], papers: pd.Series[Any]) -> pd.DataFrame:
     parts = []
     for reader in by:
         causes = by[reader].dropna()
-        has_cause = pd.DataFrame(
-            {label: causes == label for label in labels}, index=causes.index, dtype=float
-        )
+        has_cause = pd.get_dummies(causes).reindex(columns=labels, fill_value=0).astype(float)
         shares = ratios(has_cause, has_cause * 0 + 1, papers[causes.index])
         columns = {
             "cause": labels,

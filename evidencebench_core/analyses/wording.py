@@ -18,13 +18,7 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import overlap
-from evidencebench_core.perturb import (
-    NEGATION,
-    PARAPHRASE,
-    hypothesis_variants,
-    spelling_name,
-    variant_named,
-)
+from evidencebench_core.perturb import NEGATION, PARAPHRASE, hypothesis_variants, spelling_name, variant_named
 from evidencebench_core.runs import RunInfo, RunLike, RunStore, Variant, retrieval_spec
 from evidencebench_core.stats import interval, interval_note, paired
 from evidencebench_core.tasks import Task, task_named
@@ -186,10 +180,7 @@ def _compared(name: str, every: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFr
         "recall": pair.mean_a,
         "recall_low": estimate.low,
         "recall_high": estimate.high,
-        "difference": pair.difference.value,
-        "low": pair.difference.low,
-        "high": pair.difference.high,
-        "p": pair.p,
+        **{name: pair.as_dict()[name] for name in ("difference", "low", "high", "p")},
         "better": pair.wins,
         "same": pair.ties,
         "worse": pair.losses,

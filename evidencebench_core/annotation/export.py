@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from evidencebench_core.annotation.agreement import consensus_figures
 from evidencebench_core.annotation.guidelines import guidelines
-from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
+from evidencebench_core.annotation.marked import MarkedPaper, marked_papers
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, annotated_instance
-from evidencebench_core.annotation.provenance import construction_of, covered_share
+from evidencebench_core.annotation.provenance import construction_of
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import EvidenceBenchError, PaperError, UnknownNameError
+from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.papers.licence import allows_changed_copies
 
 
@@ -25,9 +24,7 @@ class ExportedAnnotations:
     instances: dict[str, Instance] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     licences: Counter[str] = field(default_factory=Counter)
-    covered: dict[str, float] = field(
-        default_factory=dict
-    )  # the share of a paper's aspects that got a sentence
+    covered: dict[str, float] = field(default_factory=dict)  # by paper, the share of aspects with a sentence
 
 
 def exported_annotations(
@@ -36,7 +33,6 @@ def exported_annotations(
     annotator: str = "",
     undecided: bool = False,
     min_covered: float = 0.0,
-    keys: Iterable[str] | None = None,
 ) -> ExportedAnnotations:
     """The annotated papers of a store as instances.
 
@@ -48,29 +44,24 @@ def exported_annotations(
         Take a model's proposal where nobody has decided on it.
     min_covered : float
         Leave a paper out if a smaller share of its aspects got a sentence; EvidenceBench keeps 0.7 and more.
-    keys : iterable of str, optional
-        Of the papers; all by default.
     """
     annotations = Annotations(store)
     exported = ExportedAnnotations()
-    for key in annotations.papers() if keys is None else keys:
+    for marked in marked_papers(store):
         try:
-            marked = marked_paper(store, key)
-        except UnknownNameError:
-            continue  # the paper is gone, its marks are not
-        try:
-            name = _annotator(annotations.annotators(key), annotator, undecided)
+            name = _annotator(annotations.annotators(marked.key), annotator, undecided)
             instance = exported_annotation(annotations, marked, name)
         except EvidenceBenchError as error:
             exported.left_out[marked.name] = f"{error.problem}. {error.remedy}"
             continue
-        share = covered_share(instance.construction)
+        coverage = instance.construction["coverage"]
+        share = coverage["n_covered"] / coverage["n_aspects"]
         exported.covered[marked.name] = share
         if share < min_covered:
             exported.left_out[marked.name] = f"has sentences for {share:.0%} of its aspects"
             continue
         if instance.id in exported.instances:
-            instance_id = f"{instance.id}_{key.rpartition(':')[2]}"
+            instance_id = f"{instance.id}_{marked.key.rpartition(':')[2]}"
             instance = exported_annotation(annotations, marked, name, instance_id)
         exported.instances[instance.id] = instance
         exported.licences[_licence(marked) or "none named"] += 1
@@ -96,9 +87,8 @@ def exported_annotation(
     if isinstance(names, list):
         makers = [annotations.get(marked.key, str(name)) for name in names]
         known = [maker for maker in makers if maker is not None]
-        construction["consensus"] = {"of": names} | (
-            consensus_figures(known, annotation) if len(known) == 2 else {}
-        )
+        figures = consensus_figures(known, annotation) if len(known) == 2 else {}
+        construction["consensus"] = {"of": names} | figures
     if annotation.annotator.startswith(MODEL):  # aspects that no window covers are no part of the evidence
         for aspect in annotation.uncovered:
             annotation = annotation.remove_aspect(aspect.id)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.runs import RunInfo
 
-LOOKED_AT: Final = "every sentence looked at"
-"""``construction.gold`` where a model or a person saw every sentence."""
-PROPOSED_NOTE: Final = (
+_PROPOSED: Final = (
     "Study aspects proposed by a model from the paper: they are no expert's judgement of what matters in it."
 )
 _SAMPLED: Final = 100  # instances of a dataset that are asked who made them
@@ -35,19 +33,20 @@ def construction_of(
         used, by = [annotation], "nobody"
     else:
         makers = {key.partition("\t")[0] for key in annotation.decisions}
-        used, by = [one for one in proposals if one.annotator in makers], annotation.annotator
-    sources = {str(one.origin.get("aspects")) for one in used} or {"user"}
+        used = [proposal for proposal in proposals if proposal.annotator in makers]
+        by = annotation.annotator
+    sources = {str(proposal.origin.get("aspects")) for proposal in used} or {"user"}
     return {
         "version": 1,
         **({"paper_licence": licence} if licence else {}),
-        "stages": [{"stage": "alignment", "model": one.origin.get("model", "")} for one in used],
+        "stages": [{"stage": "alignment", "model": made.origin.get("model", "")} for made in used],
         "aspects": sorted(sources),
         "coverage": {
             "n_aspects": len(annotation.aspects),
             "n_covered": len(annotation.aspects) - len(annotation.uncovered),
         },
         "decisions": {"by": by, "n_decided": len(annotation.decisions)},
-        "gold": LOOKED_AT,
+        "gold": "every sentence looked at",
     }
 
 
@@ -70,14 +69,6 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
     return f"Made {text}." if text else ""
 
 
-def covered_share(construction: Mapping[str, Any]) -> float:
-    """The share of the aspects that got a sentence; 1 where nothing is said."""
-    n_covered, n_aspects = (_value(construction.get("coverage"), name) for name in ("n_covered", "n_aspects"))
-    if type(n_covered) is int and type(n_aspects) is int and n_aspects:
-        return n_covered / n_aspects
-    return 1.0
-
-
 def _consensus_text(consensus: object) -> str:
     names, kappa, n_open = (_value(consensus, name) for name in ("of", "kappa", "n_open"))
     if not isinstance(names, list):
@@ -98,7 +89,7 @@ class GoldMakers:
         """Notes beside scores of these runs on the dataset."""
         models = [str(run.settings.get("model", "")) for run in runs if run.retriever == "llm"]
         share = f"In about {100 * self.share_proposed:.0f}% of the instances: "
-        proposed = f"{share if self.share_proposed < 1 else ''}{PROPOSED_NOTE}" if self.share_proposed else ""
+        proposed = f"{share if self.share_proposed < 1 else ''}{_PROPOSED}" if self.share_proposed else ""
         return tuple(filter(None, (proposed, family_note(self.models, models))))
 
 
@@ -107,12 +98,8 @@ def gold_makers(store: Store, dataset: str) -> GoldMakers:
     ids = store.ids(dataset)
     sample = list(store.get_many(dataset, ids[:: max(1, len(ids) // _SAMPLED)]))
     models = dict.fromkeys(model for instance in sample for model in gold_models(instance))
-    return GoldMakers(tuple(models), sum(map(has_proposed_aspects, sample)) / max(1, len(sample)))
-
-
-def has_proposed_aspects(instance: Instance) -> bool:
-    """Whether a model proposed study aspects from the paper, so that no review is behind them."""
-    return _has_proposed_aspects(instance.construction)
+    n_proposed = sum(_has_proposed_aspects(instance.construction) for instance in sample)
+    return GoldMakers(tuple(models), n_proposed / max(1, len(sample)))
 
 
 def gold_models(instance: Instance) -> tuple[str, ...]:
@@ -152,6 +139,7 @@ def _models(construction: Mapping[str, Any]) -> list[str]:
 
 
 def _has_proposed_aspects(construction: Mapping[str, Any]) -> bool:
+    """Whether a model proposed study aspects from the paper, so that no review is behind them."""
     sources = construction.get("aspects")
     return isinstance(sources, list) and "model" in sources
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,12 @@ def run_of(
     store: Store,
     retriever: str,
     answers: Mapping[str, Mapping[str, Retrieval | str]],
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({"k": 1}),
 ) -> str:
     """Id of a run with these answers, by instance and task, whatever its retriever would have answered."""
     (info,) = store.datasets()
-    runs = RunStore(store)
-    given = {"k": 1} if settings is None else settings
-    run = retrieval_spec(info.sha256, retriever, given, {})
-    runs.create(run)
-    for instance_id, by_task in answers.items():
-        runs.add(run.id, {instance_id: by_task})
+    run = retrieval_spec(info.sha256, retriever, settings, {})
+    RunStore(store).create(run, results=answers)
     return run.id
 
 

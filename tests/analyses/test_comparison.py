@@ -8,7 +8,7 @@ import pytest
 from evidencebench_core.analyses.comparison import compare, comparison
 from evidencebench_core.analyses.frame import runs_named
 from evidencebench_core.analyses.systems import systems
-from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import score_run
 from evidencebench_core.stats import standard_error
 from tests.analyses.stores import complete_run, given_run, systems_of
@@ -27,9 +27,7 @@ def test_a_pair_by_hand() -> None:
 
 def test_p_values_are_corrected_for_all_pairs() -> None:
     pairs = comparison(systems_of(np.random.default_rng(0).random((4, 30)).tolist())).tables["pairs"]
-    assert len(pairs) == 6
     assert pairs.loc[pairs["p"].idxmin(), "p_holm"] == pytest.approx(min(1.0, 6 * pairs["p"].min()))
-    assert comparison(systems_of([[0.1, 0.2]])).tables["pairs"].empty
 
 
 def test_recalls_are_those_of_the_score(tmp_path: Path) -> None:
@@ -64,5 +62,3 @@ def test_systems_by_hand(tmp_path: Path) -> None:
         systems(store, [], "er@2")
     with pytest.raises(SettingError):
         runs_named(store, [whole], "other")
-    with pytest.raises(UnknownNameError):
-        runs_named(store, ["ffffffffffff"])

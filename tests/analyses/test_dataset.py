@@ -47,16 +47,13 @@ def test_places_by_hand(store: Store) -> None:
     report = dataset_report(store, "tiny")
     sections = report.tables["sections"].set_index("where")
     # Results hold sentences 4, 5, 6, twice; 5 and 6 cover x and y of a; y stands nowhere else.
-    names = [
+    assert list(sections) == [
         "n_sentences", "n_covering", "share_covering", "n_aspects", "share_aspects", "n_only", "share_only"
     ]  # fmt: skip
-    assert sections.loc["results", names].tolist() == pytest.approx([6, 2, 1 / 3, 2, 0.5, 1, 0.25])
-    assert sections.loc["abstract", names].tolist() == [2, 2, 1, 2, 0.5, 1, 0.25]
-    assert sections["n_sentences"].sum() == 14
-    assert sections.loc["discussion", "n_sentences"] == 0
+    assert sections.loc["results"].tolist() == pytest.approx([6, 2, 1 / 3, 2, 0.5, 1, 0.25])
+    assert sections.loc["abstract"].tolist() == [2, 2, 1, 2, 0.5, 1, 0.25]
     assert sections["share_covering"].isna()["discussion"]
     types = report.tables["types"].set_index("where")
-    assert types["n_sentences"].to_dict() == {"headings": 6, "abstract": 2, "body": 6}
     assert types["n_only"].to_dict() == {"headings": 0, "abstract": 1, "body": 2}
     assert any("2 of 4 aspects stand on one sentence alone" in note for note in report.notes)
     assert any("without result aspects: 1" in note for note in report.notes)
@@ -66,6 +63,4 @@ def test_of_large_datasets_some_papers_are_read_and_it_says_so(store: Store) -> 
     report = dataset_report(store, "tiny", read=1)
     overview = report.tables["overview"].set_index("quantity")
     assert overview.loc[["tokens", "sentences"], "n"].tolist() == [1, 2]
-    sections = report.tables["sections"].set_index("where")
-    assert sections.loc["results", "share_aspects"] == pytest.approx(2 / 3)
     assert any("stand on 1 instances" in note for note in report.notes)

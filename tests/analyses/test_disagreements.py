@@ -10,8 +10,6 @@ from evidencebench_core.analyses.report import Report
 from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
 
-Picks = Mapping[str, Sequence[int]]
-
 
 @pytest.fixture
 def report_of(tmp_path: Path) -> Callable[..., Report]:
@@ -22,7 +20,7 @@ def report_of(tmp_path: Path) -> Callable[..., Report]:
     }
     store = store_with(raw, tmp_path)
 
-    def report(a: Picks, b: Picks, task: str) -> Report:
+    def report(a: Mapping[str, Sequence[int]], b: Mapping[str, Sequence[int]], task: str) -> Report:
         runs = given_run(store, a, task), given_run(store, b, task, "random")
         return disagreements(store, *runs, task)
 
@@ -41,30 +39,21 @@ def test_by_hand(report_of: Callable[..., Report]) -> None:
     assert (counts.loc["only A", "low"], counts.loc["only A", "high"]) == (0.0, 1.0)
     aspects = report.tables["aspects"]
     assert list(zip(aspects["instance"], aspects["label"], aspects["outcome"], strict=True)) == [
-        ("two", "A1", "only B"),  # the instance with most of a kind of disagreement first
-        ("two", "A2", "only B"),
-        ("one", "A1", "only A"),
-        ("one", "A3", "only B"),
-        ("one", "A4", "neither"),
-        ("one", "A2", "both"),
-    ]
+        ("two", "A1", "only B"), ("two", "A2", "only B"),  # the instance with most of a disagreement first
+        ("one", "A1", "only A"), ("one", "A3", "only B"), ("one", "A4", "neither"), ("one", "A2", "both"),
+    ]  # fmt: skip
     assert any("1 instances that a run has not answered" in note for note in report.notes)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "task", "outcomes"),
-    [
+def test_what_counts(report_of: Callable[..., Report]) -> None:
+    for a, b, task, outcomes in (
         ({"one": (1,)}, {"one": (3,)}, "result-er@5", {"A1": "only A"}),
         # K = 1, two picks: each aspect that one pick covers is found with probability 1/2, which counts; of three
         # picks with 1/3, which does not.
         ({"two": (1, 7)}, {"two": (1, 6, 7)}, "er@1", {"A1": "only A", "A2": "neither"}),
         ({"one": (1,)}, {"two": (1,)}, "er@10", {}),  # nothing in common
-    ],
-)
-def test_what_counts(
-    report_of: Callable[..., Report], a: Picks, b: Picks, task: str, outcomes: dict[str, str]
-) -> None:
-    report = report_of(a, b, task)
-    assert report.tables["aspects"].set_index("label")["outcome"].to_dict() == outcomes
-    assert report.tables["counts"]["n"].sum() == len(outcomes)
-    assert report.tables["counts"]["share"].isna().all() == (not outcomes)
+    ):
+        tables = report_of(a, b, task).tables
+        assert tables["aspects"].set_index("label")["outcome"].to_dict() == outcomes
+        assert tables["counts"]["n"].sum() == len(outcomes)
+        assert tables["counts"]["share"].isna().all() == (not outcomes)

@@ -7,7 +7,7 @@ import pytest
 from evidencebench_core.analyses.mesh import mesh_report
 from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError
-from tests.factories import raw_dataset, store_with
+from tests.factories import raw_instance, store_with
 
 TREE = "Tea;D20.215\nTea;J02.200.700\nHypertension;C14.907.489\nHumans;B01.050.150\nOdd;Q01\n"
 HEAD = "paper_id,descriptor\n"
@@ -15,16 +15,12 @@ HEAD = "paper_id,descriptor\n"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    raws = raw_dataset(3)
-    for number, raw in enumerate(raws.values()):
-        raw["paper_id"] = f"pmc_{number}"
-    return store_with(raws, tmp_path)
+    return store_with({f"i{n}": raw_instance(3, {"x": [1]}, paper_id=f"pmc_{n}") for n in range(3)}, tmp_path)
 
 
 def file(tmp_path: Path, name: str, text: str) -> Path:
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    return path
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path / name
 
 
 def test_by_hand(store: Store, tmp_path: Path) -> None:
@@ -47,17 +43,16 @@ def test_by_hand(store: Store, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("headings", "tree", "reference", "place"),
     [
-        (f"{HEAD}x,Tea\n", TREE, None, "h.csv"),  # of other papers alone
-        ("a,b\n1,2\n", TREE, None, "h.csv"),
-        ("", TREE, None, "h.csv"),
-        (f"{HEAD}pmc_0,Tea\n", "nothing", None, "t.bin"),
+        (f"{HEAD}x,Tea\n", TREE, HEAD, "h.csv"),  # of other papers alone
+        ("", TREE, HEAD, "h.csv"),
+        (f"{HEAD}pmc_0,Tea\n", "nothing", HEAD, "t.bin"),
         (f"{HEAD}pmc_0,Tea\n", TREE, f"{HEAD}x,Milk\n", "r.csv"),  # unknown headings
     ],
 )
 def test_what_is_refused(
-    store: Store, tmp_path: Path, headings: str, tree: str, reference: str | None, place: str
+    store: Store, tmp_path: Path, headings: str, tree: str, reference: str, place: str
 ) -> None:
-    other = None if reference is None else file(tmp_path, "r.csv", reference)
+    texts = {"h.csv": headings, "t.bin": tree, "r.csv": reference}
     with pytest.raises(DataError) as caught:
-        mesh_report(store, "tiny", file(tmp_path, "h.csv", headings), file(tmp_path, "t.bin", tree), other)
+        mesh_report(store, "tiny", *(file(tmp_path, name, text) for name, text in texts.items()))
     assert caught.value.place.endswith(place)

@@ -9,13 +9,13 @@ import pytest
 from evidencebench_core.analyses.miss import Miss, miss
 from evidencebench_core.analyses.missed import finding, missed, missed_shares, outcomes, queue_of
 from evidencebench_core.data import Store
-from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.runs import RunStore, retrieval_spec, score_run
 from evidencebench_core.tasks import task_named
 from tests.analyses.stores import PICKED, complete_run, missed_store, ranked, run_of
-from tests.factories import raw_instance, store_with, tiny_dataset
+from tests.factories import raw_instance, store_with
 
 
 @pytest.fixture
@@ -48,6 +48,8 @@ def test_found_and_missed_aspects_with_what_was_left_out(store: Store, run: str)
     # The queue: nearest first, results only by default; what the ranking does not reach comes last.
     assert list(queue_of(frame, results_only=False)["aspect"]) == ["harm", "design"]
     assert list(queue_of(frame)["aspect"]) == ["harm"]
+    with pytest.raises(UnknownNameError, match=r"result-er@3"):
+        outcomes(store, run, "er@10")
 
 
 def test_a_row_by_hand(store: Store, run: str) -> None:
@@ -72,42 +74,38 @@ def test_a_row_by_hand(store: Store, run: str) -> None:
 
 
 def test_other_runs_that_found_it(store: Store, run: str) -> None:
-    other = run_of(store, "two", {"tea": {"er@3": ranked((0, 10), 2)}, "salt": {"er@3": "failed"}})
+    other = run_of(store, "two", {"tea": {"er@3": ranked((0, 10), 2)}})
     run_of(store, "oracle", {"tea": {"er@3": ranked((10, 2, 9), 3)}})  # sees the gold: does not count
     harm = row_of(outcomes(store, run, "er@3"), "harm")
     assert (harm["found_by"], harm["n_others"]) == ((other,), 1)
-    (found,) = miss_of(store, run, 2).others
-    assert (found.run.id, found.found, found.rank, found.sentence) == (other, True, 2, 10)
-    run_of(store, "three", {"tea": {"er@3": ranked((10, 2, 9), 3)}})
+    silent = run_of(store, "six", {"salt": {"er@3": ranked((0,), 1)}})
+    made = {
+        of_run.run.id: (of_run.found, of_run.rank, of_run.sentence)
+        for of_run in miss_of(store, run, 2).others
+    }
+    assert made == {other: (True, 2, 10), silent: (None, None, None)}
     (info,) = store.datasets()
     trained = retrieval_spec(info.sha256, "three", {"k": 1}, {})
     RunStore(store).create(trained, TrainedOn("hand", 1, (store.paper_keys(info)["tea"],)))
+    RunStore(store).add(trained.id, {"tea": {"er@3": ranked((10, 2, 9), 3)}})
     assert row_of(outcomes(store, run, "er@3"), "harm")["n_others"] == 1
-    silent = run_of(store, "six", {"tea": {"er@3": "failed"}, "salt": {"er@3": ranked((0,), 1)}})
-    assert {other.run.id: other.found for other in miss_of(store, run, 2).others}[silent] is None
 
 
 def test_without_a_budget_distance_is_from_the_last_pick(store: Store) -> None:
-    run = run_of(store, "one", {"tea": {"result-er@unconstrained": ranked((12, 9, 10), 1)}})
-    harm = row_of(outcomes(store, run, "result-er@unconstrained"), "harm")
+    task = "result-er@unconstrained"
+    harm = row_of(
+        outcomes(store, run_of(store, "one", {"tea": {task: ranked((12, 9, 10), 1)}}), task), "harm"
+    )
     assert pd.isna(harm["budget"])
     assert harm["distance"] == 3 - 1
 
 
 def test_an_empty_selection_misses_all_but_what_nothing_covers(tmp_path: Path) -> None:
     store = store_with({"odd": raw_instance(6, {"x": [4], "y": []}, ["x", "y"])}, tmp_path)
-    run = run_of(store, "one", {"odd": {"er@1": Retrieval((), ())}})
-    frame = outcomes(store, run, "er@1")
+    frame = outcomes(store, run_of(store, "one", {"odd": {"er@1": Retrieval((), ())}}), "er@1")
     assert list(frame["aspect"][frame["missed"]]) == ["x"]
     assert frame["front_share"].isna().all()
-    assert list(frame.attrs["left_out"].values()) == [0, 0, 1]
-
-
-def test_what_is_not_there_is_named(store: Store, run: str) -> None:
-    with pytest.raises(UnknownNameError, match=r"result-er@3"):
-        outcomes(store, run, "er@10")
-    with pytest.raises(SettingError):
-        outcomes(store, run, "er@none")
+    assert list(frame.attrs["left_out"].values()) == [0, 0, 1]  # y
 
 
 def test_the_report_and_its_finding(store: Store, run: str) -> None:
@@ -126,13 +124,12 @@ def test_the_passages_of_a_miss(store: Store, run: str) -> None:
     assert (second.sentence, second.rank, second.section) == (9, 4, "results")
 
 
-def test_misses_and_recall_agree(tmp_path: Path) -> None:
-    store = store_with(tiny_dataset(), tmp_path)
-    run = complete_run(store, "tiny", "lead", tasks=("er@optimal",))
-    recall = score_run(store, run, "er@optimal").per_instance
-    frame = missed(store, run, "er@optimal", results_only=False).tables["missed"]
+def test_misses_and_recall_agree(tiny_store: Store) -> None:
+    run = complete_run(tiny_store, "tiny", "lead", tasks=("er@optimal",))
+    recall = score_run(tiny_store, run, "er@optimal").per_instance
+    frame = missed(tiny_store, run, "er@optimal", results_only=False).tables["missed"]
     assert frame["cause"].notna().all()
-    for name, evidence in store.evidence_sets("tiny"):
+    for name, evidence in tiny_store.evidence_sets("tiny"):
         assert (frame["instance"] == name).sum() == round((1 - recall[name]) * len(evidence.aspects))
 
 
@@ -165,11 +162,3 @@ def test_shares_by_hand(by: str, expected: dict[str, tuple[int, int, int]]) -> N
     counts = counted[["n_missed", "n_aspects", "n_papers"]].T.to_dict("list")
     assert counts == {name: list(wanted) for name, wanted in expected.items()}
     assert missed_shares(FRAME.iloc[:0], by)["n_aspects"].sum() == 0
-
-
-def test_intervals_need_two_papers() -> None:
-    frame = missed_shares(FRAME, "n_covering").set_index("bin")
-    # One of two aspects, one a paper: resamples of two papers give 0, 1/2 and 1.
-    assert (frame.loc["1", "low"], frame.loc["1", "share"], frame.loc["1", "high"]) == (0.0, 0.5, 1.0)
-    assert frame["share"].isna()["over 10"]
-    assert missed_shares(FRAME, "decile").set_index("bin")["low"].isna()["0–10%"]

@@ -5,11 +5,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evidencebench_core.analyses.frame import aspects, gold_frame, instance_frame, picks
+from evidencebench_core.analyses.frame import aspects, gold_frame, picks
 from evidencebench_core.analyses.positions import finding, instances_in_bucket, positions
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.runs import RunStore, score_run
+from evidencebench_core.runs import RunStore
 from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
 
@@ -33,13 +33,10 @@ def column(frame: pd.DataFrame, name: str) -> list[float]:
 def test_the_frames_by_hand(tmp_path: Path) -> None:
     dataset = {**DATASET, "c": raw_instance(4, {"w": [2], "ghost": []}, paper_id="q")}
     store = store_with(dataset, tmp_path, "given")
-    assert instance_frame(store, "given")["paper"].tolist() == ["p", "q", "q"]
     gold = gold_frame(store, "given")
     assert gold["sentence"].tolist() == [0, 1, 8, 9, 0, 3, 1, 2, -1]
     assert gold["row"].tolist() == [0] * 4 + [1] * 3 + [2] * 2
-    of_task = aspects(store, "given", "er@10")
-    assert of_task.frame["first"].tolist() == [0, 1, 9, 0, 1, 2]
-    assert list(of_task.left_out.values()) == [0, 1]
+    assert list(aspects(store, "given", "er@10").left_out.values()) == [0, 1]
     results = aspects(store, "given", "result-er@5")
     assert (results.frame["aspect"].tolist(), results.n_asked.tolist()) == (["x"], [1, 0, 0])
 
@@ -54,6 +51,9 @@ def test_opportunity(store: Store) -> None:
     }  # fmt: skip
     for name, values in expected.items():
         assert column(frame, name) == pytest.approx(values), name
+    # Of four sentences in eight buckets, sentence i stands in bucket 2i; of ten: 0 0 1 2 3 4 4 5 6 7.
+    fine = positions(store, "given", buckets=8).tables["opportunity"]
+    assert column(fine, "n_sentences") == [3, 1, 2, 1, 3, 1, 2, 1]
     # Papers p (2 of 3 can be found in the first bucket) and q (2 of 2): two papers leave all open.
     assert (frame.loc[0, "can_low"], frame.loc[0, "can_high"]) == (0.0, 1.0)
 
@@ -95,19 +95,10 @@ def test_the_middle_against_the_rest(tmp_path: Path) -> None:
 
 def test_all_stands_on_what_every_run_answered(store: Store) -> None:
     whole, part = given_run(store, PICKS, "er@3"), given_run(store, {"a": [0]}, "er@3", "abstract-tail")
-    report = positions(store, "given", [whole, part], "er@3", buckets=2)
-    assert column(report.tables["opportunity"], "n_aspects") == [3, 3]
-    assert column(report.tables["picks"], "n_picks") == [1, 2, 1, 0]
-    scored = score_run(store, part, "er@3").per_instance  # all buckets together
-    found = report.tables["recall"].groupby("run")["found"].sum()
-    assert found[part] == pytest.approx(3 * scored["a"])
-
-
-def test_fewer_sentences_than_buckets(store: Store) -> None:
-    # Of four sentences in eight buckets, sentence i stands in bucket 2i; of ten: 0 0 1 2 3 4 4 5 6 7.
-    frame = positions(store, "given", buckets=8).tables["opportunity"]
-    assert column(frame, "n_sentences") == [3, 1, 2, 1, 3, 1, 2, 1]
-    assert column(frame, "n_instances") == [2, 1, 2, 1, 2, 1, 2, 1]
+    tables = positions(store, "given", [whole, part], "er@3", buckets=2).tables
+    assert column(tables["opportunity"], "n_aspects") == [3, 3]
+    assert column(tables["picks"], "n_picks") == [1, 2, 1, 0]
+    assert column(tables["recall"], "found") == [1, 1, 1, 0]  # y, z; x
 
 
 def test_instances_in_a_bucket(store: Store) -> None:
@@ -121,9 +112,8 @@ def test_instances_in_a_bucket(store: Store) -> None:
 
 
 def test_what_it_refuses(store: Store) -> None:
-    for buckets in (0, 101):
-        with pytest.raises(SettingError):
-            positions(store, "given", buckets=buckets)
+    with pytest.raises(SettingError):
+        positions(store, "given", buckets=101)
     run = RunStore(store).run(given_run(store, {"b": [4]}, "er@3"))
     with pytest.raises(SelectionError) as caught:
         picks(store, run, "er@3")

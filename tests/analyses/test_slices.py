@@ -19,12 +19,13 @@ PAPER = [
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """``tiny``: four instances, three in the abstract, one in the results."""
+    """``tiny``: five instances; the evidence of the last is in the middle."""
     raw = {
         "a": raw_instance(PAPER, {"x": [1], "y": [1, 5]}, ["x"], paper_id="p1"),
         "b": raw_instance(PAPER, {"x": [1]}, ["x"], paper_id="p2"),
         "c": raw_instance(PAPER, {"x": [5], "y": [5, 6], "z": [3]}, ["x", "y"], paper_id="p3"),
         "d": raw_instance(PAPER * 4, {"x": [1], "y": [17]}, ["x"], paper_id="p3"),
+        "e": raw_instance(PAPER * 4, {"x": [17]}, paper_id="p4"),
     }
     return store_with(raw, tmp_path)
 
@@ -57,14 +58,10 @@ def test_the_slices_of_a_dataset(store: Store) -> None:
     assert families["aspects"] == {"1 to 2": "abd", "3": "c"}  # 2, 1, 3, 2: both cuts are 2
     # The first and last ten sentences are all of a paper of 9; of 36 they leave out 17.
     assert families["ends coverage"] == {"under 20%": "", "20 to 80%": "d", "over 80%": "abc"}
+    assert members(store, "e", TASK)["ends coverage"]["under 20%"] == "e"
     of_results = members(store, "abcd", task_named("result-er@5"))
     assert of_results["result aspects"] == {"1": "abd", "2": "c"}
     assert of_results["section with most aspects"]["results"] == "c"
-
-
-def test_evidence_in_the_middle(tmp_path: Path) -> None:
-    store = store_with({"m": raw_instance(PAPER * 4, {"x": [17]})}, tmp_path)
-    assert members(store, "m", TASK)["ends coverage"]["under 20%"] == "m"
 
 
 def test_by_hand() -> None:

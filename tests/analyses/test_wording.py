@@ -1,25 +1,15 @@
 """The report on wording, on six small instances."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
-from evidencebench_core.analyses.wording import (
-    ERRORS,
-    MEAN,
-    finding,
-    unanswered,
-    variants_for,
-    wording,
-)
+from evidencebench_core.analyses.wording import MEAN, finding, unanswered, variants_for, wording
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.runs import RunStore, score_run
 from evidencebench_core.tasks import task_named
 from tests.analyses.stores import complete_run
-from tests.factories import store_with, tiny_dataset
 
 TASK = task_named("result-er@5")
 WORDINGS = {
@@ -30,11 +20,10 @@ WORDINGS = {
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = store_with(tiny_dataset(), tmp_path)
+def store(tiny_store: Store) -> Store:
     wordings = [Wording(one, name, text) for name, texts in WORDINGS.items() for one, text in texts.items()]
-    add_wordings(store, "tiny", wordings, "by hand")
-    return store
+    add_wordings(tiny_store, "tiny", wordings, "by hand")
+    return tiny_store
 
 
 def ask(store: Store, retriever: str, *questions: str) -> str:
@@ -76,22 +65,10 @@ def test_paraphrases(store: Store) -> None:
     assert finding(table, "paraphrases").startswith("Rewording changes nothing for lead; ")
 
 
-def test_negation_and_spelling(store: Store) -> None:
-    run = ask(store, "bm25", "negation", "spelling")
-    (negation,) = wording(store, [run], TASK, "negation").tables["wordings"].to_dict("records")
-    assert (negation["n"], negation["n_left_out"]) == (2, 3)
-    spelling = wording(store, [run], TASK, "spelling").tables["wordings"]
-    assert len(spelling) == len(ERRORS)
-    assert set(spelling["n"]) == {5}
-
-
-def test_what_it_refuses(tmp_path: Path) -> None:
-    bare = store_with(tiny_dataset(), tmp_path)
-    run = complete_run(bare, "tiny", "bm25", tasks=[TASK])
-    for question in ("negation", "paraphrases", "rhyme"):
+def test_what_it_refuses(tiny_store: Store) -> None:
+    run = complete_run(tiny_store, "tiny", "bm25", tasks=[TASK])
+    for runs, question in (([run], "negation"), ([run], "rhyme"), ([], "paraphrases")):
         with pytest.raises(SettingError):
-            wording(bare, [run], TASK, question)
-    with pytest.raises(SettingError):
-        wording(bare, [], TASK)
+            wording(tiny_store, runs, TASK, question)
     nothing = pd.DataFrame({"n": [0], "label": ["x"]})
     assert finding(nothing, "negation") == "No wording has been answered yet."

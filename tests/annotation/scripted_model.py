@@ -14,10 +14,11 @@ from evidencebench_core.runs import RunSpec, RunStore
 WORDS: Final[Mapping[str, Sequence[int]]] = {"blood": (3, 7, 19), "weight": (22,), "sleep": ()}
 """By aspect the sentences that hold its word."""
 
+_ASPECTS: Final = "ASPECTS:\n" + "\n".join(f"- It is about {word}" for word in WORDS)
 _ANSWERS: Final = {  # by what a prompt alone says
     "Write the hypothesis": "HYPOTHESIS: Tea is good.",
-    "Split the summary": "ASPECTS:\n" + "\n".join(f"- It is about {word}" for word in WORDS),
-    "Which study aspects of it matter": "ASPECTS:\n" + "\n".join(f"- It is about {word}" for word in WORDS),
+    "Split the summary": _ASPECTS,
+    "Which study aspects of it matter": _ASPECTS,
     "aspects below are results": "DECISION: [0, 1]",
 }
 

@@ -10,12 +10,12 @@ from tests.annotation.test_differences import ADA, BEN, Marks, annotation
 SENTENCES = [f"Sentence {index}." for index in range(10)]
 
 
-def rows(report: Report, level: str) -> dict[str, dict]:
-    return {row["measure"]: row for row in records(report.tables["agreement"]) if row["level"] == level}
+def rows(report: Report, level: str, table: str = "agreement") -> dict[str, dict]:
+    return {row["measure"]: row for row in records(report.tables[table]) if row["level"] == level}
 
 
-def compared(a: Annotation, b: Annotation, name: str = "Tea") -> AnnotatedPaper:
-    return AnnotatedPaper(name, SENTENCES, a, b)
+def compared(*annotations: Annotation) -> AnnotatedPaper:
+    return AnnotatedPaper("Tea", SENTENCES, *annotations)
 
 
 def test_by_aspect_and_by_sentence() -> None:
@@ -45,8 +45,9 @@ def test_without_a_shared_aspect_only_sentences_are_compared_and_that_is_said() 
 
 def test_over_several_papers_the_papers_are_drawn() -> None:
     same: Marks = {"Design": (1, 2)}
-    papers = [compared(ADA, BEN, "one"), compared(annotation("Ada", same), annotation("Ben", same), "two")]
-    report = agreement_report(papers)
+    report = agreement_report(
+        [compared(ADA, BEN), compared(annotation("Ada", same), annotation("Ben", same))]
+    )
     for level, n in (("aspect and sentence", 30), ("sentence", 20)):
         row = rows(report, level)["exact accuracy"]
         assert (row["n_judgements"], row["n_groups"]) == (n, 2)
@@ -55,11 +56,9 @@ def test_over_several_papers_the_papers_are_drawn() -> None:
 
 def test_of_three_each_pair_and_all_are_compared_and_people_with_models() -> None:
     # Over 10 sentences: Ada and Ben mark 1 and 2, the model 2 and 3; in the second paper the model marks as they do.
-    def paper(name: str, of_model: tuple[int, ...]) -> AnnotatedPaper:
-        marks = {"Ada": (1, 2), "Ben": (1, 2), "model:m": of_model}
-        return AnnotatedPaper(name, SENTENCES, *(annotation(who, {"Dose": marks[who]}) for who in marks))
-
-    report = agreement_report([paper("one", (2, 3)), paper("two", (1, 2))], ["model:m"])
+    people = [annotation(who, {"Dose": (1, 2)}) for who in ("Ada", "Ben")]
+    models = [annotation("model:m", {"Dose": marks}) for marks in ((2, 3), (1, 2))]
+    report = agreement_report([compared(*people, model) for model in models], ["model:m"])
     table = report.tables["agreement"].set_index(["level", "a", "b", "measure"])["value"]
     level = "aspect and sentence"
     assert table[level, "Ada", "Ben", "binary F1"] == 1
@@ -67,11 +66,7 @@ def test_of_three_each_pair_and_all_are_compared_and_people_with_models() -> Non
     # 60 ratings, 12 yes; sentences 1 and 3 of the first paper have 2 of 1 label and 1 of the other: each adds
     # 4 / 2 = 2 differing pairs. 1 - 59 * 4 / (3600 - 144 - 2304).
     assert table[level, "all", "", "Krippendorff's alpha"] == pytest.approx(1 - 59 * 4 / 1152)
-    (row,) = [
-        row
-        for row in records(report.tables["difference"])
-        if (row["level"], row["measure"]) == (level, "exact accuracy")
-    ]
+    row = rows(report, level, "difference")["exact accuracy"]
     assert (row["people"], row["with_models"], row["n"]) == (1, pytest.approx(0.9), 2)
     assert row["difference"] == pytest.approx(0.1)
     assert row["p"] == 1  # of one paper that differs either sign is as likely

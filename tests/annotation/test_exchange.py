@@ -15,40 +15,26 @@ from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from tests.factories import store_with, tiny_dataset
 
-TEA = b"# Tea\n\nTea was drunk. It helped."
+
+def kept(store: Store, *texts: bytes) -> tuple[str, str]:
+    """The keys of the last of these papers, whose number is another one in every store, and of an instance."""
+    papers = [OwnPapers(store).save(read_paper(text, "tea.md"), "Tea", "Tea helps.") for text in texts]
+    return papers[-1].key, instance_key(store.dataset("tiny"), "tiny_1")
 
 
-def kept(store: Store, n_before: int = 0) -> str:
-    """The key of a kept paper; its number is another one in every store."""
-    for number in range(n_before):
-        OwnPapers(store).save(read_paper(b"Something else.", "other.md"), f"Other {number}")
-    return OwnPapers(store).save(read_paper(TEA, "tea.md"), "Tea", "Tea helps.").key
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Store:
-    (tmp_path / "here").mkdir()
-    return store_with(tiny_dataset(), tmp_path / "here")
-
-
-@pytest.fixture
-def there(tmp_path: Path) -> Store:
-    (tmp_path / "there").mkdir()
-    return store_with(tiny_dataset(), tmp_path / "there")
-
-
-def test_marks_go_to_the_same_papers_elsewhere(here: Store, there: Store, tmp_path: Path) -> None:
-    keys = {
-        store: (kept(store, n), instance_key(store.dataset("tiny"), "tiny_1"))
-        for store, n in ((here, 0), (there, 2))
-    }
+def test_marks_go_to_the_same_papers_elsewhere(
+    tiny_store: Store, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    there = store_with(tiny_dataset(), tmp_path_factory.mktemp("there"))
+    tea = b"# Tea\n\nTea was drunk. It helped."
+    keys = {tiny_store: kept(tiny_store, tea), there: kept(there, b"Something else.", b"And more.", tea)}
     on_tea = Annotation("Ada", "Tea helps.", 3).add_aspect("Gone").add_aspect("Effect", True, [2])
     on_tea = on_tea.remove_aspect("aspect_0").decide(["Ben\teffect\t2"])
     on_tiny = Annotation("Ada", "", 12).add_aspect("Dose", sentences=[4, 1])
-    for key, annotation in zip(keys[here], (on_tea, on_tiny), strict=True):
-        Annotations(here).save(key, annotation)
+    for key, annotation in zip(keys[tiny_store], (on_tea, on_tiny), strict=True):
+        Annotations(tiny_store).save(key, annotation)
     path = tmp_path / "marks.json"
-    path.write_bytes(marks_json(here))
+    path.write_bytes(marks_json(tiny_store))
     assert [row[1:] for row in import_marks(there, path)] == [("Ada", "added")] * 2
     annotations = Annotations(there)
     assert [annotations.get(key, "Ada") for key in keys[there]] == [on_tiny, on_tea][::-1]
@@ -59,13 +45,13 @@ def test_marks_go_to_the_same_papers_elsewhere(here: Store, there: Store, tmp_pa
     nowhere = open_store(tmp_path / "empty.sqlite")
     assert all("left out" in outcome for *_, outcome in import_marks(nowhere, path))
     with pytest.raises(PaperError):
-        marks_json(here, "Ben")
+        marks_json(tiny_store, "Ben")
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"annotator": "gold"}, {"annotator": "model:m"}, {"annotator": " "}, {"n_sentences": 11},
+        {"annotator": "gold"}, {"annotator": "model:m"}, {"n_sentences": 11},
         {"n_made": 0}, {"aspects": [{"id": "aspect_0", "text": " ", "sentences": [1]}]},
         {"aspects": [{"id": "aspect_0", "text": "Dose", "sentences": [12]}]},
         {"aspects": [{"id": "aspect_0", "text": "Dose"}] * 2},
@@ -73,25 +59,19 @@ def test_marks_go_to_the_same_papers_elsewhere(here: Store, there: Store, tmp_pa
     ],
 )  # fmt: skip
 def test_what_no_edit_could_have_made_stays_out(
-    here: Store, tmp_path: Path, change: dict[str, object]
+    tiny_store: Store, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    key, path = instance_key(here.dataset("tiny"), "tiny_1"), tmp_path / "marks.json"
-    annotation = {
-        "annotator": "Ada",
-        "hypothesis": "",
-        "n_sentences": 12,
-        "n_made": 1,
-        "aspects": [{"id": "aspect_0", "text": "Dose"}],
-    }
-    path.write_text(json.dumps([{"paper": key, "name": "x", "annotation": annotation | change}]))
-    ((*_, outcome),) = import_marks(here, path)
+    key, path = instance_key(tiny_store.dataset("tiny"), "tiny_1"), tmp_path / "marks.json"
+    annotation = Annotation("Ada", "", 12).add_aspect("Dose").as_dict() | change
+    path.write_text(json.dumps([{"paper": key, "name": "x", "annotation": annotation}]))
+    ((*_, outcome),) = import_marks(tiny_store, path)
     assert outcome.startswith("left out")
-    assert Annotations(here).papers() == ()
+    assert Annotations(tiny_store).papers() == ()
 
 
-@pytest.mark.parametrize("content", ["", "[1]", '{"a": 1}', '[{"paper": 1}]'])
-def test_what_is_no_file_of_marks_is_refused(here: Store, tmp_path: Path, content: str) -> None:
+def test_what_is_no_file_of_marks_is_refused(tiny_store: Store, tmp_path: Path) -> None:
     path = tmp_path / "marks.json"
-    path.write_text(content)
-    with pytest.raises(PaperError):
-        list(import_marks(here, path))
+    for content in ("", "[1]", '[{"paper": 1}]'):
+        path.write_text(content)
+        with pytest.raises(PaperError):
+            list(import_marks(tiny_store, path))

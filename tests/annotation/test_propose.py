@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from tests.annotation.scripted_model import paper_text, scripted_answer
 from tests.llm.server import Step, answering, reply, scripted
 
 COVERS = {"It is about blood": (3, 7, 19), "It is about weight": (22,), "It is about sleep": ()}
+NOTHING = Annotation("", "", 0)
 N_CALLS = 1 + 3 * 5  # which are results, and three aspects in five windows
 
 
@@ -39,122 +37,87 @@ def store(tmp_path: Path) -> Store:
     return open_store(tmp_path / "store.sqlite")
 
 
-def own_paper(store: Store, name: str = "tea", hypothesis: str = "") -> str:
-    return OwnPapers(store).save(read_paper(paper_text(name).encode(), f"{name}.txt"), name, hypothesis).key
+def own_paper(store: Store, hypothesis: str = "") -> str:
+    return OwnPapers(store).save(read_paper(paper_text().encode(), "tea.txt"), "tea", hypothesis).key
 
 
-@dataclass
-class Model:
-    """A scripted model that is asked for proposals."""
-
-    store: Store
-    url: str
-    requests: list[Any]
-
-    def llm(self, budget: Budget | None = None) -> LLM:
-        return LLM(Connection(self.url, "s"), self.store, budget or Budget(), Limits(1))
-
-    def propose(self, *inputs: ProposalInput, budget: Budget | None = None) -> dict[str, Annotation]:
-        for _ in execute(proposal_plan(self.store, inputs, "m", llm=self.llm(budget))):
-            pass
-        annotations = Annotations(self.store)
-        return {given.paper: annotations.proposals(given.paper)["model:m"] for given in inputs}
-
-
-@pytest.fixture
-def serve(store: Store) -> Iterator[Callable[..., Model]]:
-    with ExitStack() as servers:
-
-        def start(step: Callable[[Mapping[str, Any]], Step] = good) -> Model:
-            server = servers.enter_context(scripted(answering(step)))
-            return Model(store, server.url, server.requests)
-
-        yield start
+def proposed(
+    store: Store,
+    given: ProposalInput,
+    step: Callable[[Mapping[str, Any]], Step] = good,
+    budget: Budget | None = None,
+) -> tuple[Annotation, int]:
+    """What a scripted model proposes, and how often it was asked."""
+    with scripted(answering(step)) as server:
+        llm = LLM(Connection(server.url, "s"), store, budget or Budget(), Limits(1))
+        try:
+            for _ in execute(proposal_plan(store, [given], "m", llm=llm)):
+                pass
+        except BudgetReachedError:
+            assert budget
+        return Annotations(store).get(given.paper, "model:m") or NOTHING, len(server.requests)
 
 
 def covers(annotation: Annotation) -> dict[str, tuple[int, ...]]:
     return {aspect.text: aspect.sentences for aspect in annotation.aspects}
 
 
-def test_a_proposal_from_a_summary(store: Store, serve: Callable[..., Model]) -> None:
-    model = serve()
+def test_a_proposal_from_a_summary(store: Store) -> None:
     given = ProposalInput(own_paper(store), summary="Tea is good for blood and weight.")
-    proposal = model.propose(given)[given.paper]
-    assert proposal.annotator == "model:m"
-    assert proposal.hypothesis == "Tea is good."
+    proposal, n_calls = proposed(store, given)
     assert covers(proposal) == COVERS
+    assert (proposal.annotator, proposal.hypothesis) == ("model:m", "Tea is good.")
     assert [aspect.is_result for aspect in proposal.aspects] == [True, True, False]
     assert proposal.origin["aspects"] == "summary"
     assert proposal.origin["reasons"]["0:3"].endswith("it says so")
-    assert len(model.requests) == 2 + N_CALLS
-    model.propose(given)
-    assert len(model.requests) == 2 + N_CALLS
+    assert n_calls == 2 + N_CALLS
+    assert proposed(store, given) == (proposal, 0)
 
 
-def test_what_is_given_is_not_asked_for(store: Store, serve: Callable[..., Model]) -> None:
-    model = serve()
+def test_what_is_given_is_not_asked_for(store: Store) -> None:
     aspects = ("It is about blood", "It is about weight")
-    given = ProposalInput(own_paper(store, hypothesis="Tea helps."), aspects=aspects)
-    proposal = model.propose(given)[given.paper]
+    given = ProposalInput(own_paper(store, "Tea helps."), aspects=aspects)
+    proposal, n_calls = proposed(store, given)
     assert (proposal.hypothesis, proposal.origin["aspects"]) == ("Tea helps.", "user")
-    assert len(model.requests) == 1 + 2 * 5
-    from_paper = ProposalInput(given.paper, hypothesis="Tea is bad.")
-    assert model.propose(from_paper)[given.paper].origin["aspects"] == "model"  # the newest counts
-    assert Annotations(store).proposals(f"{given.paper[:-1]}") == {}
+    assert n_calls == 1 + 2 * 5
+    newest, _ = proposed(store, ProposalInput(given.paper, hypothesis="Tea is bad."))
+    assert newest.origin["aspects"] == "model"
+    assert Annotations(store).proposals(given.paper[:-1]) == {}
     assert Annotations(store).papers() == (given.paper,)
 
 
-def test_the_estimate_asks_nothing(store: Store, serve: Callable[..., Model]) -> None:
-    model = serve()
-    plan = proposal_plan(store, [ProposalInput(own_paper(store))], "m", llm=model.llm())
+def test_the_estimate_asks_nothing(store: Store) -> None:
+    plan = proposal_plan(store, [ProposalInput(own_paper(store))], "m")
     assert estimate(plan).calls == 3 + 10 * 5  # rehearsed with ten aspects
-    assert not model.requests
     with pytest.raises(SettingError):
-        proposal_plan(store, [], " ", llm=model.llm())
+        proposal_plan(store, [], " ")
 
 
-def test_an_answer_that_cannot_be_read_is_asked_for_once_more(
-    store: Store, serve: Callable[..., Model]
-) -> None:
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more(store: Store) -> None:
     asked = Counter[str]()
 
     def step(sent: Mapping[str, Any]) -> Step:
-        asked[json.dumps(sent["messages"][:2])] += 1
-        return reply("I am not sure.") if len(sent["messages"]) == 2 else good(sent)
+        text = sent["messages"][1]["content"]
+        asked[text] += 1
+        is_lost = "<aspect>" in text and "\n15: Alpha" in text
+        return reply("I am not sure.") if is_lost or asked[text] == 1 else good(sent)
 
-    model = serve(step)
-    given = ProposalInput(own_paper(store), summary="Tea is good.")
-    assert covers(model.propose(given)[given.paper]) == COVERS
+    proposal, _ = proposed(store, ProposalInput(own_paper(store), summary="Tea is good."), step)
+    assert covers(proposal) == COVERS | {"It is about blood": (3, 7)}
+    assert proposal.origin["unjudged"]["aspect_0"] == [15, 16, 17, 18, 19]  # the last window has the rest
     assert set(asked.values()) == {2}
 
 
-def test_windows_without_an_answer_are_named(store: Store, serve: Callable[..., Model]) -> None:
-    def step(sent: Mapping[str, Any]) -> Step:
-        text = sent["messages"][1]["content"]
-        return reply("No idea.") if "<aspect>" in text and "\n15: Alpha" in text else good(sent)
-
-    given = ProposalInput(own_paper(store), hypothesis="Tea helps.", aspects=("It is about blood",))
-    proposal = serve(step).propose(given)[given.paper]
-    assert proposal.origin["unjudged"] == {
-        "aspect_0": [15, 16, 17, 18, 19]
-    }  # 20 to 23 stand in the last window
-
-
-def test_a_cap_stops_and_the_next_start_asks_the_rest(store: Store, serve: Callable[..., Model]) -> None:
-    model = serve()
+def test_a_cap_stops_and_the_next_start_asks_the_rest(store: Store) -> None:
     given = ProposalInput(own_paper(store), summary="Tea is good.")
-    with pytest.raises(BudgetReachedError):
-        model.propose(given, budget=Budget(calls=6))
-    assert len(model.requests) == 6
-    assert Annotations(store).get(given.paper, "model:m") is None
-    model.propose(given)
-    assert len(model.requests) == 2 + N_CALLS
+    assert proposed(store, given, budget=Budget(calls=6)) == (NOTHING, 6)
+    assert proposed(store, given)[1] == 2 + N_CALLS - 6
 
 
-def test_only_what_people_decided_is_exported(store: Store, serve: Callable[..., Model]) -> None:
-    model, annotations = serve(), Annotations(store)
+def test_only_what_people_decided_is_exported(store: Store) -> None:
+    annotations = Annotations(store)
     given = ProposalInput(own_paper(store), summary="Tea is good.")
-    proposal = model.propose(given)[given.paper]
+    proposal, _ = proposed(store, given)
     assert "nobody decided" in exported_annotations(store).left_out["tea"]
     (instance,) = exported_annotations(store, undecided=True).instances.values()
     assert len(instance.evidence.aspects) == 2  # what no sentence covers is no part of it
@@ -171,7 +134,6 @@ def test_only_what_people_decided_is_exported(store: Store, serve: Callable[...,
     assert instance.construction["stages"] == [{"stage": "alignment", "model": "m"}]
     assert instance.construction["decisions"]["by"] == "Ada"
     assert exported.licences == {"none named": 1}
-    annotations.save(given.paper, own.add_aspect("Mine", sentences=[1]))
     annotations.save(given.paper, Annotation("Ben", "H.", 24).add_aspect("His", sentences=[2]))
     assert "consensus" in exported_annotations(store).left_out["tea"]
     assert len(exported_annotations(store, annotator="Ben").instances) == 1

@@ -15,9 +15,7 @@ from evidencebench_core.annotation.windows import (
 
 def test_windows_by_hand() -> None:
     assert windows(23) == ((0, 10), (5, 15), (10, 20), (15, 23), (20, 23))
-    assert windows(6) == ((0, 6), (5, 6))
-    assert windows(5) == ((0, 5),)
-    assert windows(0) == ()
+    assert (windows(5), windows(0)) == (((0, 5),), ())
 
 
 @given(st.integers(1, 400))
@@ -26,22 +24,23 @@ def test_every_sentence_but_the_first_five_is_shown_twice(n: int) -> None:
     assert shown == [1 if index < 5 else 2 for index in range(n)]
 
 
-def answers(*sentences: list[int] | None) -> list[WindowAnswer]:
-    return [
+@pytest.mark.parametrize(
+    ("sentences", "covering", "unjudged"),
+    [
+        (([3, 7], [7, 9], [], [19], [22]), (3, 7, 9, 19, 22), ()),
+        (([3, 7], [7, 9], None, [19], [22]), (3, 7, 9, 19, 22), ()),  # its neighbours show all that it shows
+        (([3], [7], None, None, [22]), (3, 7, 22), (15, 16, 17, 18, 19)),
+        ((None, [7], [], [], []), (7,), (0, 1, 2, 3, 4)),
+    ],
+)
+def test_an_answer_that_is_missing_is_not_a_no(
+    sentences: tuple[list[int] | None, ...], covering: tuple[int, ...], unjudged: tuple[int, ...]
+) -> None:
+    answers = [
         WindowAnswer(window, None if found is None else frozenset(found))
         for window, found in zip(windows(23), sentences, strict=True)
     ]
-
-
-def test_an_answer_that_is_missing_is_not_a_no() -> None:
-    whole = answers([3, 7], [7, 9], [], [19], [22])
-    assert covering_sentences(whole) == (3, 7, 9, 19, 22)
-    assert unjudged_sentences(23, whole) == ()
-    one_failed = answers([3, 7], [7, 9], None, [19], [22])
-    assert unjudged_sentences(23, one_failed) == ()  # its neighbours show all that it shows
-    two_failed = answers([3, 7], [7, 9], None, None, [22])
-    assert unjudged_sentences(23, two_failed) == (15, 16, 17, 18, 19)
-    assert unjudged_sentences(23, answers(None, [7], [], [], [])) == (0, 1, 2, 3, 4)
+    assert (covering_sentences(answers), unjudged_sentences(23, answers)) == (covering, unjudged)
 
 
 SENTENCES = [f"Word{n} beta{n} gamma{n} delta{n} epsilon{n}." for n in range(20)]

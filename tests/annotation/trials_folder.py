@@ -1,33 +1,32 @@
 """A small folder as Evidence Inference has it: three invented trials."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import pandas as pd
 
 LICENCE = (
     '<license xlink:href="http://creativecommons.org/licenses/by/4.0/"><license-p>Open.</license-p></license>'
 )
-FIELDS = ("UserID", "PromptID", "PMCID", "Valid Label", "Valid Reasoning", "Label", "Annotations", "Label Code",
-          "In Abstract", "Evidence Start", "Evidence End")  # fmt: skip
 TEXT = (
     "Tea lowered blood pressure by 5 mmHg. Heart rate did not change. Weight fell in both groups. "
     "Headache was as common. Nobody left the study."
 )
 
 
-def article(number: int, licence: str = LICENCE, text: str = TEXT) -> str:
+def article(number: int, licence: str = LICENCE) -> str:
     return f"""<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>
     <article-id pub-id-type="pmc">{number}</article-id><title-group><article-title>Tea and pressure</article-title>
     </title-group><permissions>{licence}</permissions>
     <abstract><p>We gave tea to 40 adults.</p></abstract></article-meta></front>
-    <body><sec><title>Results</title><p>{text}</p></sec></body></article>"""
+    <body><sec><title>Results</title><p>{TEXT}</p></sec></body></article>"""
 
 
 def answer(
     prompt: int, quote: str, doctor: int = 1, label: str = "no significant difference", **more: str
 ) -> dict[str, str]:
-    row = dict.fromkeys(FIELDS, "") | {"UserID": str(doctor), "PromptID": str(prompt), "Label": label}
-    return row | {"Valid Label": "True", "Valid Reasoning": "1", "Annotations": quote} | more
+    row = {"UserID": str(doctor), "PromptID": str(prompt), "Label": label, "Annotations": quote}
+    return row | {"Valid Label": "True", "Valid Reasoning": "1", "Label Code": ""} | more
 
 
 PROMPTS = (
@@ -61,10 +60,7 @@ def trials_folder(
     (folder / "xml_files").mkdir(parents=True)
     (folder / "xml_files" / "PMC101.nxml").write_text(article(101), encoding="utf-8")
     (folder / "xml_files" / "PMC102.nxml").write_text(article(102, "<license><p>All ours</p></license>"))
-    with (folder / "prompts_merged.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("PromptID", "PMCID", "Outcome", "Intervention", "Comparator"), *prompts])
-    with (folder / "v2_annotations.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        writer.writerows(answers)
+    columns = ["PromptID", "PMCID", "Outcome", "Intervention", "Comparator"]
+    pd.DataFrame(prompts, columns=columns).to_csv(folder / "prompts_merged.csv", index=False)
+    pd.DataFrame(answers).to_csv(folder / "v2_annotations.csv", index=False)
     return folder

@@ -22,14 +22,10 @@ if TYPE_CHECKING:
 
 Predictions = Annotated[
     Path,
-    Option(
-        metavar="FILE",
-        help='{"instance id": [0-based sentence index, ...], ...}, or a TREC run: id Q0 sentence rank score tag',
-    ),
+    Option(metavar="FILE", help="JSON {id: [sentence index, ...]}, {id: {index: score}}, or a TREC run"),
 ]
 _WORDINGS_HELP: Final = (
-    "first keep these wordings beside the dataset:"
-    ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}'
+    'first keep {id: {"paraphrases": {"name": "text"}, "negation": "text"}} beside the dataset'
 )
 
 
@@ -68,9 +64,7 @@ def run(
     dataset: options.Dataset,
     work: options.Work,
     retriever: str = Option(
-        ...,
-        metavar="NAME",
-        help="`evidencebench retrievers` lists them; or yours: FILE.py:NAME, PACKAGE.MODULE:NAME",
+        ..., metavar="NAME", help="`evidencebench retrievers` lists them; or FILE.py:NAME"
     ),
     task: options.Tasks = None,
     limit: options.Limit = None,
@@ -123,21 +117,19 @@ def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dic
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
     names = (
         "kind",
-        "subject",
         "created_at",
-        "stamp",
         "n_answered",
         "n_failed",
         "dataset",
         "retriever",
         "variant",
+        "n_trained_on",
     )
     document: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in names}
-    mappings = ("settings", "basis", "versions", "tasks")
-    document |= {name: dict(getattr(run, name) or {}) for name in mappings}
+    for name in ("settings", "basis", "versions", "tasks"):
+        document[name] = dict(getattr(run, name))
     asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)
-    document |= {"n_trained_on": run.n_trained_on, "label": run.label or asked}
-    document |= {"sample": str(run.sample) if run.sample else ""}
+    document |= {"label": run.label or asked, "sample": str(run.sample or "")}
     return document | ({"outcomes": dict(outcomes)} if outcomes else {})
 
 

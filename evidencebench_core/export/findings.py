@@ -180,9 +180,7 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
             **({"For or against by": findings.stances_by} if findings.stances else {}),
             "Settings": ", ".join(f"{name}={value_text(value)}" for name, value in settings.items())
             or "none",
-            "Closest sentence": f"{value_text(findings.best)} of 1 in meaning"
-            if findings.best
-            else "unknown",
+            "Closest sentence": closest,
             "Notes": " ".join(paper.notes) or "none",
             "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
         },

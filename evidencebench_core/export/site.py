@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import uuid
 import zlib
 from base64 import b64encode
 from collections import defaultdict
@@ -13,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from evidencebench_core.analyses.comparison import compare
@@ -175,23 +174,20 @@ def _terms(dataset: DatasetInfo) -> str:
 @contextmanager
 def _whole_folder(path: Path) -> Iterator[Path]:
     """A new folder that takes the place of ``path`` once the block has ended without an error."""
-    path, index = path.resolve(), path / "index.html"
-    part, old = (path.with_name(f".{path.name[:60]}.{uuid.uuid4().hex[:8]}.part") for _ in range(2))
+    path = path.resolve()
+    index = path / "index.html"
     try:
         is_published = index.is_file() and _GENERATOR in index.read_text("utf-8", "replace")[:2000]
         if path.exists() and not is_published and (path.is_file() or any(path.iterdir())):
             remedy = "Name a new folder, an empty one, or one that `publish` has made."
             raise SettingError(str(path), "holds something else", remedy)
-        part.mkdir()
-        yield part
-        if path.exists():
-            path.rename(old)
-        part.rename(path)
+        with TemporaryDirectory(prefix=".publish-", dir=path.parent) as scratch:
+            part = Path(scratch, "new")
+            part.mkdir()
+            yield part
+            if path.exists():
+                path.rename(Path(scratch, "old"))
+            part.rename(path)
     except OSError as error:
         problem = f"cannot be written ({error.strerror or error})"
         raise SettingError(str(path), problem, "Name another folder or free the disk.") from error
-    finally:
-        if old.exists() and not path.exists():
-            old.rename(path)
-        for folder in (part, old):
-            shutil.rmtree(folder, ignore_errors=True)

@@ -97,7 +97,7 @@ def _page(hypothesis: str, views: object) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{reader_style()}</style></head><body>'
-        f'<p class="hypothesis" dir="auto">{escape(hypothesis)}</p>'
+        f'<header class="over"><h1 dir="auto">{escape(hypothesis)}</h1></header>'
         f'<script type="application/json" id="data">{data}</script>'
         f"<script>{reader_script(_SHOW)}</script></body></html>"
     )

@@ -177,18 +177,14 @@ def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, A
         runs = RunStore(store)
         subject = None if dataset is None else store.dataset(dataset).sha256
         return [run_document(run, runs.outcomes(run.id)) for run in runs.runs_of(subject=subject)]
-    if kind == "papers":
-        from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.answers.store import answer_sets
+    from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.reliability.items import item_sets
 
+    if kind == "papers":
         papers = OwnPapers(store).all()
         return [{column: getattr(paper, column) for column in COLUMNS[kind]} for paper in papers]
-    if kind == "items":
-        from evidencebench_core.reliability.items import item_sets
-
-        return [asdict(info) for info in item_sets(store)]
-    from evidencebench_core.answers.store import answer_sets
-
-    return [asdict(info) for info in answer_sets(store)]
+    return [asdict(info) for info in (item_sets(store) if kind == "items" else answer_sets(store))]
 
 
 @verb('rename run 3f2a "my second system"')

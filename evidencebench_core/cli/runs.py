@@ -18,7 +18,7 @@ from evidencebench_core.words import quantity, value_text
 
 if TYPE_CHECKING:
     from evidencebench_core.runs import Progress, RunInfo
-    from evidencebench_core.tasks import Score
+    from evidencebench_core.tasks import Missing, Score, Task
 
 Predictions = Annotated[
     Path,
@@ -78,7 +78,7 @@ def run(
     from evidencebench_core.perturb import add_wordings, read_wordings, variant_named
     from evidencebench_core.retrievers import retriever_entry
     from evidencebench_core.retrievers.own import system_at
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, Sample, plan, score_run
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, Sample, plan
 
     if sample is not None and limit is not None:
         raise SettingError("--sample", "is given with --limit", "Give one of them.")
@@ -103,12 +103,9 @@ def run(
         if planned.left_out:
             note(f"{quantity(planned.left_out, 'instance')} left out: they have no such variant")
         info = RunStore(store).run(planned.run_id)
-        outcomes = RunStore(store).outcomes(info.id)
-        scores = [score_run(store, info.id, name) for name in task or DEFAULT_TASKS]
-        document = run_document(info, outcomes) | {"scores": [score.as_dict() for score in scores]}
-        _warn(store, info.dataset, [info], scores)
-        title = f"run {info.id}: {info.label} over {info.dataset}"
-        return _scored(document, scores, title, _outcome_notes(outcomes))
+        output = _scored_runs(store, {info: task or DEFAULT_TASKS})
+        document = run_document(info, RunStore(store).outcomes(info.id)) | {"scores": output.document}
+        return replace(output, document=document, title=f"run {info.id}: {info.label} over {info.dataset}")
 
     return carry_out(store, [planned], work, "instance", result)
 
@@ -120,10 +117,10 @@ def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dic
         "created_at",
         "n_answered",
         "n_failed",
+        "n_trained_on",
         "dataset",
         "retriever",
         "variant",
-        "n_trained_on",
     )
     document: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in names}
     for name in ("settings", "basis", "versions", "tasks"):
@@ -139,48 +136,50 @@ def score(
 ) -> Output:
     """Score runs, with intervals and ceilings."""
     from evidencebench_core.export import tasks_of
-    from evidencebench_core.runs import RunStore, score_run, trained_on_ids
+    from evidencebench_core.runs import RunStore
 
     def report() -> Report:
         from evidencebench_core.export.paper_table import scores_report
 
         return scores_report(store, infos, task or (), missing)
 
-    runs = RunStore(store)
-    infos = [runs.run(name) for name in run_ids]
+    infos = [RunStore(store).run(name) for name in run_ids]
+    tasks = {info: tasks_of(info, task) for info in infos}
+    return replace(_scored_runs(store, tasks, missing), report=report)
+
+
+def _scored_runs(
+    store: Store, tasks: Mapping[RunInfo, Sequence[str | Task]], missing: Missing = "report"
+) -> Output:
+    from evidencebench_core.llm.parse import counts_text
+    from evidencebench_core.runs import RunStore, score_run, trained_on_ids
+
     documents: list[dict[str, Any]] = []
-    labels: list[str] = []
     notes: list[str] = []
-    scores: list[Score] = []
-    for info in infos:
-        seen, outcomes = trained_on_ids(store, info), runs.outcomes(info.id)
-        of_run = [score_run(store, info, name, missing=missing) for name in tasks_of(info, task)]
-        for score in of_run:
-            more: dict[str, Any] = {"run": info.id, "n_trained_on": len(seen & score.per_instance.keys())}
-            if score.task.name in outcomes:
-                more["outcomes"] = outcomes[score.task.name]
-            documents.append(score.as_dict() | more)
+    scores: list[tuple[str, Score]] = []
+    for info, names in tasks.items():
+        seen, outcomes = trained_on_ids(store, info), RunStore(store).outcomes(info.id)
+        of_run = [score_run(store, info, name, missing) for name in names]
+        for result in of_run:
+            n_seen = len(seen & result.per_instance.keys())
+            document = result.as_dict() | {"run": info.id, "n_trained_on": n_seen}
+            if result.task.name in outcomes:
+                document["outcomes"] = outcomes[result.task.name]
+            documents.append(document)
+            scores.append((f"{info.id} {info.label}" if len(tasks) > 1 else "", result))
         _warn(store, info.dataset, [info], of_run)
-        notes += _outcome_notes(outcomes)
-        scores += of_run
-        labels += [f"{info.id} {info.label}"] * len(of_run)
-    return replace(_scored(documents, scores, "", notes, labels), report=report)
+        notes += [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
+    return _scored(documents, scores, notes=notes)
 
 
 def _scored(
-    document: object,
-    scores: Sequence[Score],
-    title: str,
-    notes: Sequence[str] = (),
-    labels: Sequence[str] = (),
+    document: object, scores: Sequence[tuple[str, Score]], title: str = "", notes: Sequence[str] = ()
 ) -> Output:
-    """A line a score, with the label of its run where there are several; then what was left out and why."""
+    """A line a score, with the label of its run where it has one; then what was left out and why."""
     from evidencebench_core.data.model import SUFFICIENT_NOTE
     from evidencebench_core.metrics import MEASURES
 
-    rows = [score.row() for score in scores]
-    if labels:
-        rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
+    rows = [({"run": label} if label else {}) | result.row() for label, result in scores]
     legend = {
         "recall": "mean Aspect Recall of the n instances scored, with its 95% interval",
         **{measure.name: f"{measure.explanation}, mean" for measure in MEASURES[1:]},
@@ -189,15 +188,9 @@ def _scored(
     }
     shares = [measure.name for measure in MEASURES if measure.is_share]
     percent = ("recall", "low", "high", "standard_error", *shares, "ceiling", "random")
-    left_out = dict.fromkeys(line for score in scores for line in score.notes)
-    sufficient = [SUFFICIENT_NOTE] if any(score.sufficient for score in scores) else []
+    left_out = dict.fromkeys(line for _, result in scores for line in result.notes)
+    sufficient = [SUFFICIENT_NOTE] if any(result.sufficient for _, result in scores) else []
     return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
-
-
-def _outcome_notes(outcomes: Mapping[str, Mapping[str, int]]) -> list[str]:
-    from evidencebench_core.llm.parse import counts_text
-
-    return [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
 
 
 def _warn(
@@ -234,7 +227,7 @@ def score_file(
     result = score_predictions(store, dataset, selections, task, missing=missing)
     _warn(store, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
-    return _scored(result.as_dict(), [result], title)
+    return _scored(result.as_dict(), [("", result)], title)
 
 
 @verb("compare 3f2a 9c01 --task er@10", tables=True)
@@ -274,7 +267,6 @@ def import_run(
     from evidencebench_core.data.downloads import download_log
     from evidencebench_core.export.predictions import import_annotator
     from evidencebench_core.export.predictions import import_run as import_file
-    from evidencebench_core.runs import score_run
     from evidencebench_core.runs.official import import_official
 
     notes: Sequence[str] = ()
@@ -289,10 +281,11 @@ def import_run(
         )
     else:
         runs = (import_file(store, dataset, predictions, name, task or ()),)
-    scores = {(run, task): score_run(store, run, task) for run in runs for task in run.tasks}
-    labels = [f"{run.id} {run.label}" for run, _ in scores]
+    output = _scored_runs(store, {run: tuple(run.tasks) for run in runs})
     documents = [run_document(run, {}) for run in runs]
-    return _scored(documents, list(scores.values()), quantity(len(runs), "run"), notes, labels)
+    return replace(
+        output, document=documents, title=quantity(len(runs), "run"), notes=[*output.notes, *notes]
+    )
 
 
 @verb("train-ranker --dataset train")
@@ -326,7 +319,7 @@ def train_ranker(
         return Output(document, notes=notes)
     notes.append(f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
     title = f"{done.datasets[0].name}, cross-validated by paper in {done.n_folds} folds"
-    return _scored(document, list(done.scores.values()), title, notes)
+    return _scored(document, [("", result) for result in done.scores.values()], title, notes)
 
 
 @verb("finetune-encoder --dataset train --out encoder --triplets 20000")

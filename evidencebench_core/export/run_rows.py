@@ -54,7 +54,7 @@ def rows(store: Store, run: RunInfo, task: Task, with_papers: bool = False) -> I
         yield Row(instance_id, evidence, retrieval, reason, instance)
 
 
-def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) -> tuple[Task, ...]:
+def tasks_of(run: RunInfo, names: Sequence[str | Task] | None, several: bool = True) -> tuple[Task, ...]:
     """The tasks asked for, or all that the run has answers for.
 
     `SettingError` for an unknown task, or where there are several and only one may be; `UnknownNameError` if
@@ -72,16 +72,18 @@ def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) ->
     return tasks
 
 
-def watched(rows: Iterable[Row], task: Task, noted: dict[str, list[str]]) -> Iterator[Row]:
-    """The rows; meanwhile ``noted`` gets the ids of those that a reader of the file should know about, by reason."""
+def watched(rows: Iterable[Row], task: Task, noted: dict[tuple[str, str], list[str]]) -> Iterator[Row]:
+    """The rows; meanwhile ``noted`` gets the ids that a reader of the file should know about, by task and reason."""
     for row in rows:
-        n_picks, budget = len(row.picks), task.budget_for(row.evidence)
+        n_picks, budget, reason = len(row.picks), task.budget_for(row.evidence), ""
         if row.retrieval is None:
-            noted.setdefault(f"left out, {row.reason}", []).append(row.instance_id)
+            reason = f"left out, {row.reason}"
         elif not n_picks:
-            noted.setdefault("answered with no sentence", []).append(row.instance_id)
+            reason = "answered with no sentence"
         elif budget is not None and n_picks > budget:
-            noted.setdefault("answered with more than K", []).append(row.instance_id)
+            reason = "answered with more than K"
+        if reason:
+            noted.setdefault((task.name, reason), []).append(row.instance_id)
         yield row
 
 

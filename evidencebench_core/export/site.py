@@ -25,8 +25,9 @@ from evidencebench_core.export.findings import template
 from evidencebench_core.export.paper_table import paper_tables, run_names, scores_report
 from evidencebench_core.export.reader.page import FOLDER, reader_script, reader_style, views_data
 from evidencebench_core.export.reader.view import MAX_SYSTEMS, System, view_of
+from evidencebench_core.export.run_rows import tasks_of
 from evidencebench_core.runs import RunInfo, RunLike, RunStore, score_run
-from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.tasks import Task
 from evidencebench_core.words import file_stem
 
 _GENERATOR: Final = "EvidenceBench Explorer: published runs"
@@ -52,18 +53,15 @@ def publish(store: Store, runs: Sequence[RunLike], folder: Path, tasks: Sequence
     Without ``tasks`` they are those that every run has answers for. The first is what papers, comparison and misses
     show; papers show the picks of the first three runs. A folder that is there is replaced if it holds such pages.
 
-    `SettingError` if the runs are of several datasets, have no task in common, or the folder holds anything else.
+    An error if the runs are of several datasets, have no task in common, or the folder holds anything else.
     """
     infos = list({info.id: info for info in map(RunStore(store).run, runs)}.values())
     if len({info.dataset for info in infos}) != 1:
         raise SettingError("publish", "is given runs over several datasets", "Name runs over one.")
-    wanted = [task_named(name) for name in tasks or infos[0].tasks]
-    common = [task for task in wanted if all(info.n_answers(task) for info in infos)]
-    if not common or (tasks and common != wanted):
-        problem = f"have not all answered {' or '.join(task.name for task in wanted) or 'a task'}"
-        raise SettingError(
-            f"runs {', '.join(info.id for info in infos)}", problem, "Name other runs or tasks."
-        )
+    answered = [tasks_of(info, tasks) for info in infos]
+    common = [task for task in answered[0] if all(task in of_run for of_run in answered)]
+    if not common:
+        raise SettingError("publish", "is given runs without a task in common", "Name other runs.")
     with _whole_folder(folder) as part:
         return _write_site(store, infos, common, part)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.export import site
 from evidencebench_core.export.reader import System, view_data, view_of
 from evidencebench_core.export.site import publish
@@ -107,5 +107,5 @@ def test_a_folder_is_written_whole_or_not_at_all(
 
 
 def test_runs_that_cannot_stand_together_are_refused(store: Store, runs: list[str], tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="have not all answered er@9"):
+    with pytest.raises(UnknownNameError, match="er@9"):
         publish(store, runs, tmp_path / "site", ["er@9"])

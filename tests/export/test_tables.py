@@ -36,7 +36,7 @@ def ranking_in(picks: Sequence[int]) -> Retrieval:
 
 def csv_rows(*answers: Row) -> list[dict[str, str]]:
     stream = io.StringIO(newline="")
-    write_csv(answers, TASK, stream, "run-1")
+    write_csv({TASK: answers}, stream, "run-1")
     return list(csv.DictReader(io.StringIO(stream.getvalue(), newline="")))
 
 

@@ -75,7 +75,7 @@ def test_what_is_odd_is_noted_and_an_empty_answer_scores_0() -> None:
     picks = {"empty": (GOLD, []), "silent": (GOLD, None), "none": (bare, None), "fine": (GOLD, [7])}
     answers = [answer(name, *of_instance) for name, of_instance in picks.items()]
     answers.append(answer("long", GOLD, range(6)))
-    noted: dict[str, list[str]] = {}
+    noted: dict[tuple[str, str], list[str]] = {}
     text = run_text(watched(answers, RESULTS, noted), RESULTS)
     assert {line.split()[0] for line in text.splitlines()} == {"fine", "long"}
     assert list(noted.values()) == [["empty"], ["silent", "none"], ["long"]]

@@ -32,8 +32,6 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class SentenceNote:
-    """Readers' notes on a sentence."""
-
     sentence: int
     words: str
     flagged: bool = False

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, carry_out, progress_bar
-from evidencebench_core.cli.emit import Output, note
+from evidencebench_core.cli.emit import Output, note, write_file
 from evidencebench_core.cli.frame import Store, group, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
@@ -114,11 +114,8 @@ def export(
     from evidencebench_core.stats import interval
 
     if marks is not None:
-        content = marks_json(store, annotator)
-        with whole_file(marks) as stream:
-            stream.write(content)
-        title = f"Written to {marks}: read it elsewhere by `annotate import`"
-        return Output({"file": str(marks)}, title=title)
+        write_file(marks, marks_json(store, annotator))
+        return Output({"file": str(marks)}, title="Read it elsewhere by `annotate import`")
     exported = exported_annotations(store, annotator=annotator, undecided=undecided, min_covered=min_covered)
     share_name, n_instances = "aspects with a sentence", len(exported.instances)
     rows = [{"paper": name, share_name: share} for name, share in exported.covered.items()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
-from evidencebench_core.cli.emit import Output, note, width
+from evidencebench_core.cli.emit import Output, note, width, write_file
 from evidencebench_core.cli.frame import Store, command_line, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
@@ -122,18 +122,12 @@ def _write_files(
     findings: Findings, paper: Path, content: bytes, html: Path | None, pdf: Path | None
 ) -> None:
     """The page and the PDF to take home, as far as asked for; ``content`` is the paper's, where it is a PDF."""
-    from evidencebench_core.data.files import whole_file
     from evidencebench_core.export.findings import findings_html, highlights_pdf
 
     if html is not None:
         command = command_line()
         for path in filter(None, (paper, html, pdf)):
             command = command.replace(str(path), path.name)  # no folder is told
-        text = findings_html(findings, datetime.now(UTC), pdf=content, command=command)
-        with whole_file(html) as stream:
-            stream.write(text.encode())
-        note(f"The page is in {html}")
+        write_file(html, findings_html(findings, datetime.now(UTC), pdf=content, command=command).encode())
     if pdf is not None:
-        with whole_file(pdf) as stream:
-            stream.write(highlights_pdf(findings, content))
-        note(f"The highlighted PDF is in {pdf}")
+        write_file(pdf, highlights_pdf(findings, content))

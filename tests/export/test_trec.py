@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data import Aspect, EvidenceSet
-from evidencebench_core.export import Row, trec_id, watched, write_qrels, write_run
+from evidencebench_core.export import Row, watched, write_qrels, write_run
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task, task_named
@@ -74,14 +74,12 @@ def test_what_is_odd_is_noted_and_an_empty_answer_scores_0() -> None:
     bare = evidence(9, {"x": [1]})
     picks = {"empty": (GOLD, []), "silent": (GOLD, None), "none": (bare, None), "fine": (GOLD, [7])}
     answers = [answer(name, *of_instance) for name, of_instance in picks.items()]
-    answers.append(answer("long", GOLD, range(6)))
     noted: dict[tuple[str, str], list[str]] = {}
-    text = run_text(watched(answers, RESULTS, noted), RESULTS)
-    assert {line.split()[0] for line in text.splitlines()} == {"fine", "long"}
+    text = run_text(watched([*answers, answer("long", GOLD, range(6))], RESULTS, noted), RESULTS)
     assert list(noted.values()) == [["empty"], ["silent", "none"], ["long"]]
     # ir_measures gives 0 to both: as ours for the empty one, and as --missing zero for the other.
     qrels = qrels_text([(row.instance_id, row.evidence) for row in answers], RESULTS)
-    assert subtopic_recall(text, qrels, 5) == {"empty": 0, "silent": 0, "fine": 1, "long": 0}
+    assert subtopic_recall(text, qrels, 5) == {"empty": 0, "silent": 0, "fine": 1}
 
 
 @pytest.mark.parametrize(
@@ -94,14 +92,6 @@ def test_which_measure_is_ours_is_told(task: str, measure: str) -> None:
 
 
 ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
-
-
-@given(ids)
-def test_ids_are_safe_and_come_back(text: str) -> None:
-    safe = trec_id(text)
-    assert safe.isascii()
-    assert safe.split() == [safe]
-    assert unquote(safe) == text
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +9,8 @@ import pytest
 
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
-from evidencebench_core.runs import RunStore, execute, plan
-from tests.factories import store_with, tiny_dataset, written
+from evidencebench_core.runs import execute, plan
+from tests.factories import tiny_dataset, written
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
@@ -77,24 +76,11 @@ def tiny(command: Command, tiny_file: Path) -> Path:
     return tiny_file
 
 
-@pytest.fixture(scope="session")
-def _store_with_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that is copied: a store with ``tiny`` and runs over it."""
-    folder = tmp_path_factory.mktemp("runs")
-    store, copy = store_with(tiny_dataset(), folder), folder / "copy.sqlite"
-    for retriever in ("oracle", "lead"):
-        list(execute(plan(store, "tiny", retriever)))
-    store.backup(copy)
-    return copy
-
-
 @pytest.fixture
-def two_runs(_store_with_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+def two_runs(tiny: Path) -> tuple[str, str]:
     """Ids of an oracle and a lead run over ``tiny``."""
-    path = shutil.copy(_store_with_runs, tmp_path / "with-runs.sqlite")
-    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(path))
-    runs = {run.retriever: run.id for run in RunStore(open_store()).runs("tiny")}
-    return runs["oracle"], runs["lead"]
+    oracle, lead = (list(execute(plan(open_store(), "tiny", name)))[-1].run_id for name in ("oracle", "lead"))
+    return oracle, lead
 
 
 @pytest.fixture

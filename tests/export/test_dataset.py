@@ -55,13 +55,9 @@ def test_papers_whose_licence_allows_no_changed_copy_are_left_out_and_named(
     left_out = export_dataset(store, "in", tmp_path / "out.json")
     assert list(json.loads((tmp_path / "out.json").read_text())) == ["a", "b", "c", "d"]
     assert left_out == {"e": "CC BY-NC-ND", "f": "All rights reserved"}
-
-
-def test_a_dataset_of_which_nothing_may_be_passed_on_is_refused(store: Store, tmp_path: Path) -> None:
-    raw = raw_instance(4, {"x": [1]}, construction={"version": 1, "paper_licence": "CC BY-ND"})
-    ingest(store, written({"a": raw}, tmp_path / "in.json"))
-    with pytest.raises(SettingError, match="CC BY-ND"):
-        export_dataset(store, "in", tmp_path / "out.json")
+    ingest(store, written({"e": raws["e"]}, tmp_path / "closed.json"))
+    with pytest.raises(SettingError, match="CC BY-NC-ND"):
+        export_dataset(store, "closed", tmp_path / "out.json")
 
 
 def test_instances_of_any_origin_are_written() -> None:

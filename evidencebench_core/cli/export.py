@@ -104,15 +104,12 @@ def publish(
 def notes(
     store: Store,
     dataset: options.Dataset,
-    instance: list[str] | None = Option(None, metavar="ID", help="only this instance (may be repeated)"),
     flagged: bool = Option(False, "--flagged", help="only flags"),
 ) -> Report:
     """List the flags and comments on a dataset."""
     from evidencebench_core.analyses.notes import dataset_notes
 
-    if instance:
-        store.rows(dataset, instance)  # an error where there is none
-    return dataset_notes(store, dataset, instance, flagged=flagged)
+    return dataset_notes(store, dataset, flagged=flagged)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from evidencebench_core.answers.cited import CitedAnswer
     from evidencebench_core.data.model import Focus
     from evidencebench_core.llm import LLM
-    from evidencebench_core.papers.find import Findings, ReadPaper
+    from evidencebench_core.papers.find import Findings
 
 
 @verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
@@ -31,7 +30,7 @@ def find(
     papers: list[str] = Argument(
         ...,
         metavar="PAPER...",
-        help="files (PDF, web page, JATS, TEI, DOCX, Markdown, text), - for stdin, PMC or PubMed ids, DOIs, folders",
+        help="files (PDF, web page, JATS, TEI, DOCX, Markdown, text), PMC or PubMed ids, DOIs, folders",
     ),
     hypothesis: str = Option(..., metavar="TEXT", help="what to look for"),
     k: int = Option(10, metavar="N", min=1, help="how many sentences"),
@@ -53,7 +52,7 @@ def find(
     from evidencebench_core.export.findings import findings_document
     from evidencebench_core.export.text import WHOLE, findings_text, remarks
     from evidencebench_core.llm import answer_of
-    from evidencebench_core.papers.find import DEFAULT_RETRIEVER, findings_in
+    from evidencebench_core.papers.find import DEFAULT_RETRIEVER, findings_in, papers_at
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
     if not hypothesis.strip():
@@ -66,7 +65,7 @@ def find(
         raise SettingError("--model", "is not given", "Name the model that --answer and --stances ask.")
     llm = ask.llm(store) if model or isinstance(chosen, ServedRetriever) else None
     focus: Focus = "all" if all_aspects else "results"
-    read, problems = _papers_at(papers)
+    read, problems = papers_at(papers)
     first, paper = next((Path(place), paper) for place, paper in read.items())
     is_pdf = first.is_file() and paper.paper.kind == "pdf"
     if len(read) > 1 and (html or pdf):
@@ -96,16 +95,6 @@ def find(
         notes=[*notes, "Highlights can miss evidence. They are no medical advice."],
         lines=findings_text(results, width(), answers),
     )
-
-
-def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
-    from evidencebench_core.papers import MAX_BYTES
-    from evidencebench_core.papers.find import papers_at, read_content
-
-    if papers != ["-"]:
-        return papers_at(papers)
-    content = sys.stdin.buffer.read(MAX_BYTES + 1)
-    return {"-": read_content(content, "standard input")}, []
 
 
 def _with_stances(llm: LLM, findings: Findings, model: str) -> Findings:

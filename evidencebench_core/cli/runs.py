@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -14,7 +14,7 @@ from evidencebench_core.cli.ask import carry_out, printed_steps
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.errors import SettingError
-from evidencebench_core.words import quantity, value_text
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.runs import Progress, RunInfo
@@ -24,9 +24,6 @@ Predictions = Annotated[
     Path,
     Option(metavar="FILE", help="JSON {id: [sentence index, ...]}, {id: {index: score}}, or a TREC run"),
 ]
-_WORDINGS_HELP: Final = (
-    'first keep {id: {"paraphrases": {"name": "text"}, "negation": "text"}} beside the dataset'
-)
 
 
 @verb("retrievers structure")
@@ -37,25 +34,21 @@ def retrievers(
     from evidencebench_core.retrievers import RETRIEVERS, fields_of, retriever_entry
 
     entries = list(RETRIEVERS.values()) if name is None else [retriever_entry(name)]
-    fields = {entry.name: fields_of(entry.settings_class) for entry in entries}
-    document = [
-        {
-            **{key: getattr(entry, key) for key in ("name", "summary", "sees_gold")},
-            "settings": {
-                key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in fields[entry.name].items()
-            },
+    documents: list[dict[str, Any]] = []
+    for entry in entries:
+        fields = fields_of(entry.settings_class).items()
+        settings = {
+            key: {"default": spec.default, "may be": spec.allowed(), "help": spec.help}
+            for key, spec in fields
         }
-        for entry in entries
-    ]
+        document = {key: getattr(entry, key) for key in ("name", "summary", "sees_gold")}
+        documents.append(document | {"settings": settings})
     if name is None:
         rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
-        return Output(document, {"": rows}, notes=notes)
-    rows = [
-        {"setting": f"{key}={value_text(spec.default)}", "may be": spec.allowed(), "": spec.help}
-        for key, spec in fields[name].items()
-    ]
-    return Output(document, {"": rows} if rows else {}, f"{name}: {entries[0].summary}")
+        return Output(documents, {"": rows}, notes=notes)
+    rows = [{"setting": key} | spec for key, spec in documents[0]["settings"].items()]
+    return Output(documents, {"": rows} if rows else {}, f"{name}: {entries[0].summary}")
 
 
 @verb("run --dataset train --retriever bm25 --set k1=1.2")
@@ -63,18 +56,19 @@ def run(
     store: Store,
     dataset: options.Dataset,
     work: options.Work,
-    retriever: str = Option(
-        ..., metavar="NAME", help="`evidencebench retrievers` lists them; or FILE.py:NAME"
-    ),
+    retriever: str = Option(..., metavar="NAME", help="see `evidencebench retrievers`; or FILE.py:NAME"),
     task: options.Tasks = None,
     limit: options.Limit = None,
     sample: int | None = Option(None, metavar="N", min=1, help="a random N, papers whole"),
     seed: int = Option(0, metavar="S", min=0, help="of the sample"),
     settings: options.Settings = None,
     variant: str | None = Option(None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S]"),
-    wordings: Path | None = Option(None, metavar="FILE", help=_WORDINGS_HELP),
+    wordings: Path | None = Option(None, metavar="FILE", help="first keep these (see below)"),
 ) -> Output:
-    """Run a retriever over a dataset, or go on with it."""
+    """Run a retriever over a dataset, or go on with it.
+
+    A file of wordings is {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.
+    """
     from evidencebench_core.perturb import add_wordings, read_wordings, variant_named
     from evidencebench_core.retrievers import retriever_entry
     from evidencebench_core.retrievers.own import system_at
@@ -112,17 +106,9 @@ def run(
 
 def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
-    names = (
-        "kind",
-        "created_at",
-        "n_answered",
-        "n_failed",
-        "n_trained_on",
-        "dataset",
-        "retriever",
-        "variant",
-    )
-    document: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in names}
+    names = ("kind", "created_at", "n_answered", "n_failed", "n_trained_on", "retriever", "variant")
+    document: dict[str, Any] = {"run": run.id, "dataset": run.dataset}
+    document |= {name: getattr(run, name) for name in names}
     for name in ("settings", "basis", "versions", "tasks"):
         document[name] = dict(getattr(run, name))
     asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)
@@ -253,9 +239,7 @@ def import_run(
     predictions: Predictions | None = None,
     name: str = Option("", metavar="S", help="what the run is called"),
     task: options.Tasks = None,
-    official: bool = Option(
-        False, "--official", help="the authors' systems: their log is FILE, or is fetched"
-    ),
+    official: bool = Option(False, "--official", help="the authors' systems, by FILE or their log"),
     annotator: str = Option("", metavar="NAME", help="a person's marks on the dataset, in place of a file"),
 ) -> Output:
     """Keep answers that were made elsewhere as a run.
@@ -276,16 +260,13 @@ def import_run(
         runs = (import_annotator(store, dataset, annotator),)
     elif predictions is None or not name:
         problem = "is given no file of answers with a name for the run"
-        raise SettingError(
-            "import-run", problem, "Give --predictions and --name, --official, or --annotator."
-        )
+        remedy = "Give --predictions and --name, --official, or --annotator."
+        raise SettingError("import-run", problem, remedy)
     else:
         runs = (import_file(store, dataset, predictions, name, task or ()),)
     output = _scored_runs(store, {run: tuple(run.tasks) for run in runs})
     documents = [run_document(run, {}) for run in runs]
-    return replace(
-        output, document=documents, title=quantity(len(runs), "run"), notes=[*output.notes, *notes]
-    )
+    return replace(output, document=documents, notes=[*output.notes, *notes])
 
 
 @verb("train-ranker --dataset train")
@@ -302,13 +283,9 @@ def train_ranker(
 
     with printed_steps() as report:
         done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
-    document = {
-        "n_trained_on": done.n_instances,
-        "model": str(done.path),
-        "weights": done.digest,
-        "run": done.run_id,
-        "cross_validated": {task: score.as_dict() for task, score in done.scores.items()},
-    }
+    document: dict[str, Any] = {"n_trained_on": done.n_instances, "model": str(done.path)}
+    document |= {"weights": done.digest, "run": done.run_id}
+    document["cross_validated"] = {task: score.as_dict() for task, score in done.scores.items()}
     notes = [
         f"Model {done.digest}, {done.seconds:.0f} s: {done.path}",
         f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{f' --set model={out}' if out else ''}",

@@ -206,11 +206,14 @@ def score_file(
     missing: options.Missing = "report",
 ) -> Output:
     """Score a file of predictions or a TREC run."""
-    from evidencebench_core.export.predictions import file_selections
+    from evidencebench_core.export.predictions import file_answers
     from evidencebench_core.runs import score_predictions
+    from evidencebench_core.tasks import task_named
 
-    selections = file_selections(store, dataset, predictions, task)
-    result = score_predictions(store, dataset, selections, task, missing=missing)
+    gold, chosen = dict(store.evidence_sets(dataset)), task_named(task)
+    answers = file_answers(gold, predictions).items()
+    selections = {name: answer.cut(chosen.budget_for(gold[name])).selection for name, answer in answers}
+    result = score_predictions(store, dataset, selections, chosen, missing=missing)
     _warn(store, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
     return _scored(result.as_dict(), [("", result)], title)

@@ -106,8 +106,7 @@ def scores_report(
 ) -> Report:
     """The scores of runs, a row a task and run, and of several over one dataset every pair, task by task.
 
-    Without ``tasks`` they are those that a run has answers for. *scores* has the columns ``system`` (run id),
-    ``label`` and those of `Score.row`; *pairs* ``task`` and the columns of `compare`.
+    Without ``tasks`` they are those that a run has answers for. The columns are those of `Score.row` and `compare`.
     """
     infos = [RunStore(store).run(run) for run in runs]
     rows: list[dict[str, Any]] = []

@@ -110,7 +110,7 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: s
         ("rename paper First Second", "First"),
         ("delete run abc --yes", "abc"),
         ("backup TINY", "TINY"),
-        ("analyse agreement 1 --annotator Ada", "Name two"),
+        ("analyse agreement --annotator Ada", "Name two"),
         ("analyse ends", "--dataset"),
         ("answers ingest", "--sample"),
         ("reliability score items", "items"),

@@ -75,9 +75,7 @@ def variants(
     store: Store,
     runs: options.RunIds,
     task: options.Task = "er@optimal",
-    question: Literal["paraphrases", "negation", "spelling"] = Option(
-        "paraphrases", help="of the hypothesis"
-    ),
+    question: Literal["paraphrases", "negation", "spelling"] = "paraphrases",
 ) -> Report:
     """What other wordings do to runs."""
     from evidencebench_core.analyses.wording import wording

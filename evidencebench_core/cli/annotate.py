@@ -102,9 +102,7 @@ def export(
     marks: Path | None = Option(None, metavar="FILE", help="write the marks there, for `annotate import`"),
     annotator: str = Option("", metavar="NAME", help="whose marks count, where several marked a paper"),
     undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
-    min_covered: float = Option(
-        0.0, metavar="S", min=0, max=1, help="least share of a paper's aspects with sentences (0.7)"
-    ),
+    min_covered: float = Option(0.0, metavar="S", min=0, max=1, help="least share of aspects with sentences"),
 ) -> Output:
     """Write what people marked as a dataset, or their marks; or list how many aspects got a sentence."""
     from evidencebench_core.annotation.exchange import marks_json

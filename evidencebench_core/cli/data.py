@@ -30,18 +30,12 @@ def ingest(
     format: Literal["released", "simple", "scifact", "qasper"] | None = Option(  # noqa: A002 - what people call it
         None, help="of the file (default: told by its keys)"
     ),
-    corpus: Path | None = Option(
-        None, metavar="FILE", help="SciFact's papers (default: corpus.jsonl beside it)"
-    ),
+    corpus: Path | None = Option(None, metavar="FILE", help="SciFact's papers (default: corpus.jsonl)"),
 ) -> Output:
     """Bring a dataset file into the store."""
     result = _ingest(store, file, name, format=format, corpus=corpus)
-    document = {
-        "added": result.added,
-        "dataset": dataset_document(result.dataset),
-        "left_out": dict(result.left_out),
-    }
-    return Output(document, title=_outcome(result))
+    document = {"added": result.added, "left_out": dict(result.left_out)}
+    return Output(document | {"dataset": dataset_document(result.dataset)}, title=_outcome(result))
 
 
 def _ingest(store: Store, path: Path, name: str | None = None, **options: Any) -> IngestResult:

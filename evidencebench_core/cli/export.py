@@ -25,9 +25,7 @@ def export(
     format_: Literal["trec", "qrels", "csv", "json", "predictions"] = Option(
         ...,
         "--format",
-        help="trec: a TREC run; qrels: TREC diversity qrels with aspects as subtopics, over which StRecall@k of"
-        " ir_measures is Aspect Recall; csv: a line a sentence; json: all that is known of the run;"
-        " predictions: {id: [sentence index, ...]}",
+        help="qrels have aspects as subtopics: over them StRecall@k of ir_measures is Aspect Recall",
     ),
     task: options.Tasks = None,
     out: options.Out = None,
@@ -89,10 +87,7 @@ def publish(
     from evidencebench_core.export.site import publish as write_pages
 
     site = write_pages(store, run_ids, out, task or ())
-    notes = [
-        f"{instance_id}: no text, since its paper is under {name}"
-        for instance_id, name in site.withheld.items()
-    ]
+    notes = [f"{name}: no text, its paper is under {licence}" for name, licence in site.withheld.items()]
     if site.n_unlicensed:
         papers = quantity(site.n_unlicensed, "paper")
         notes.append(f"{papers} name no licence: see that their text may be passed on before you do.")

@@ -37,13 +37,9 @@ def find(
     retriever: str | None = Option(None, metavar="R", help="default: evidence-ranker"),
     settings: options.Settings = None,
     answer: bool = Option(False, "--answer", help="have --model say what the paper finds, citing sentences"),
-    stances: bool = Option(
-        False, "--stances", help="have --model say which sentences are for, which against"
-    ),
+    stances: bool = Option(False, "--stances", help="have --model say what is for, what against"),
     model: str | None = Option(None, metavar="M", help="the model for --answer and --stances"),
-    all_aspects: bool = Option(
-        False, "--all-aspects", help="look for methods and patients too, not results alone"
-    ),
+    all_aspects: bool = Option(False, "--all-aspects", help="look for methods and patients, too"),
     html: Path | None = Option(None, metavar="PATH", help="write a page to take home (one paper)"),
     pdf: Path | None = Option(None, metavar="PATH", help="write the paper's PDF with highlights (one paper)"),
 ) -> Output:

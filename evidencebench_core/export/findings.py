@@ -158,7 +158,9 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
         f"(learnt from {data.n_instances:,} instances of {data.dataset})" for data in retriever.training
     ]
     closest = "unknown" if findings.best is None else f"{findings.best:.2f} of 1 in meaning"
-    searched = f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} findings from the abstract"
+    searched = (
+        f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} from the abstract"
+    )
     page: str = template("findings.html").render(
         hypothesis=findings.hypothesis,
         title=paper.title or findings.read.name,

@@ -196,13 +196,14 @@ def run_names(report: Report) -> dict[str, str]:
 def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]) -> pd.DataFrame:
     columns, cells = list(map(str, table.columns)), dict[str, list[Cell]]()
     hidden = {label for key, label in _LABELS.items() if {key, label} <= set(columns)}
+    values_of = table.astype(object).where(table.notna(), None).to_dict("list")
     for place, column in enumerate(columns):
         if column in hidden:
             continue
-        is_share, values, following = column in shares, _values(table[column]), columns[place + 1 : place + 3]
+        is_share, values, following = column in shares, values_of[column], columns[place + 1 : place + 3]
         if following in (["low", "high"], [f"{column}_low", f"{column}_high"]):
             hidden |= {*following}
-            rows = zip(values, *(_values(table[bound]) for bound in following), strict=True)
+            rows = zip(values, *map(values_of.get, following), strict=True)
             scale, decimals = (100, 1) if is_share else (1, 2)
             texts = [Estimate(*row).text(scale=scale, decimals=decimals, unit="") for row in rows]
             texts = [text.replace("-", "−") for text in texts]
@@ -215,11 +216,6 @@ def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]
         heading = column.replace("_", " ")
         cells[f"{heading} (%)" if is_share else heading] = list(map(Cell, texts))
     return pd.DataFrame(cells)
-
-
-def _values(column: pd.Series[Any]) -> list[Any]:
-    """The values as Python has them, ``None`` where there is none."""
-    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def _drawn(

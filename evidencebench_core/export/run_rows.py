@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
 from evidencebench_core.data.model import EvidenceSet, Instance
@@ -44,13 +45,12 @@ def rows(store: Store, run: RunInfo, task: Task, with_papers: bool = False) -> I
     question = run.question(task) or ""
     failures, done = runs.failures(run.id, question), runs.done(run.id, question)
     ids = runs.ids(run)
-    papers = store.get_many(run.dataset, ids) if with_papers else None
-    for instance_id, evidence in store.evidence_sets(run.dataset, ids):
+    papers = store.get_many(run.dataset, ids) if with_papers else repeat(None)
+    for (instance_id, evidence), instance in zip(store.evidence_sets(run.dataset, ids), papers, strict=False):
         retrieval = runs.retrieval(run, task, instance_id) if instance_id in done else None
         reason = "" if retrieval is not None else failures.get(instance_id, "it was not asked")
         if retrieval is None and not evidence.focused(task.focus):
             reason = task.skip_reason
-        instance = next(papers) if papers is not None else None
         yield Row(instance_id, evidence, retrieval, reason, instance)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
@@ -129,15 +129,12 @@ def export(
             f"Aspects with a sentence: {mean} a paper; {n_most:,} of {len(rows):,} papers have {_MOST:.0%}."
         )
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
-    document = {name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")}
-    return Output(
-        {"instances": n_instances} | document,
-        {"": rows},
-        quantity(n_instances, "instance"),
-        notes,
-        (share_name,),
-        code=0 if n_instances else 1,
-    )
+    document: dict[str, Any] = {
+        name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")
+    }
+    document["instances"] = n_instances
+    title, code = quantity(n_instances, "instance"), 0 if n_instances else 1
+    return Output(document, {"": rows}, title, notes, (share_name,), code=code)
 
 
 @verb("import marks.json", within=ANNOTATE)

@@ -22,8 +22,7 @@ from evidencebench_core.tasks import Missing, Task, task_named
 from evidencebench_core.words import file_stem, one_line, p_text, value_text
 
 TableFormat = Literal["latex", "markdown", "csv", "json"]
-ALPHA: Final = 0.05
-"""Systems with a larger p, corrected by Holm, cannot be told apart."""
+ALPHA: Final = 0.05  # systems with a larger p, corrected by Holm, cannot be told apart
 
 _LABELS: Final = {"system": "label", "run": "label", "a": "label_a", "b": "label_b"}  # ids of runs, and names
 _SYSTEMS: Final = frozenset({"system", "run", "model"})

@@ -100,12 +100,8 @@ def _write_site(store: Store, runs: Sequence[RunInfo], tasks: Sequence[Task], fo
     (folder / "papers").mkdir()
     for place, instance in enumerate(store.get_many(dataset, ids)):
         papers.append(_paper(instance, place, results))
-        page = template("site_paper.html").render(
-            **shared,
-            paper=papers[-1],
-            budget=task.budget_for(instance.evidence),
-            data=_packed(instance, results, task),
-        )
+        budget, data = task.budget_for(instance.evidence), _packed(instance, results, task)
+        page = template("site_paper.html").render(**shared, paper=papers[-1], budget=budget, data=data)
         (folder / papers[-1]["file"]).write_text(page, "utf-8")
     index = template("site_index.html").render(
         **shared, dataset=dataset, terms=_terms(dataset), tables=tables, results=results, papers=papers,

@@ -2,6 +2,8 @@
 
 import csv
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +13,7 @@ from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
 from evidencebench_core.runs import execute, plan
 from tests.factories import tiny_dataset, written
+from tests.llm.server import Scripted, answering, scripted
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
@@ -61,6 +64,20 @@ class Command:
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(capsys)
+
+
+@pytest.fixture
+def asks(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A server of scripted models, which the verbs ask."""
+
+    @contextmanager
+    def serve(say: Any) -> Iterator[Scripted]:
+        with scripted(answering(say), listed=("word-overlap", "always-yes", "M", "J")) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
+            yield server
+
+    return serve
 
 
 @pytest.fixture

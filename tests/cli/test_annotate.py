@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.annotation.scripted_model import paper_text, scripted_answer
 from tests.annotation.trials_folder import trials_folder
 from tests.answers import test_of_paper as tea
 from tests.cli.conftest import Command
-from tests.llm.server import answering, reply, scripted
+from tests.llm.server import reply
 from tests.papers.pdf.hostile import paged
 
 TEXT = "Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
@@ -36,39 +37,27 @@ def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path)
     assert b"/Highlight" in (tmp_path / "out.pdf").read_bytes()
 
 
-def test_find_asks_a_model_what_the_paper_says_and_which_sentences_are_for_or_against(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_find_asks_a_model_what_the_paper_says(command: Command, asks: Any, tmp_path: Path) -> None:
     file = tmp_path / "tea.txt"
     file.write_text(tea.TEXT)
     words = ("find", file, "--retriever", "lead", "--hypothesis", tea.HYPOTHESIS, "--answer", "--stances")
     assert "--model" in command.failure(*words)
-    with scripted(answering(tea.model)) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "x")
-        document, printed = command.json(*words, "--model", "m"), command(*words, "--model", "m")
-    assert [pick.get("stance") for pick in document["papers"][0]["picks"]] == [
-        "supports",
-        "against",
-        "neither",
-        None,
-    ]
-    assert document["papers"][0]["answer"]["verdict"] == "mixed"
+    with asks(tea.model):
+        document, printed = command.json(*words, "--model", "M"), command(*words, "--model", "M")
+    (paper,) = document["papers"]
+    assert [pick.get("stance") for pick in paper["picks"]] == ["supports", "against", "neither", None]
+    assert paper["answer"]["verdict"] == "mixed"
     assert "[3] [999: not in this paper]" in printed.out
 
 
-def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_proposals_are_exported_ingested_and_run(command: Command, asks: Any, tmp_path: Path) -> None:
     (tmp_path / "tea.txt").write_text(paper_text())
     lines = tmp_path / "papers.jsonl"
     lines.write_text(json.dumps({"paper": "tea.txt", "summary": "Tea is good for blood and weight."}))
     mine = tmp_path / "mine.json"
-    with scripted(answering(lambda sent: reply(scripted_answer(sent)))) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "x")
-        assert command("annotate", "propose", str(lines), "--model", "m", "--estimate").code == 0
-        document = command.json("annotate", "propose", lines, "--model", "m")
+    with asks(lambda sent: reply(scripted_answer(sent))):
+        assert command("annotate", "propose", lines, "--model", "M", "--estimate").code == 0
+        document = command.json("annotate", "propose", lines, "--model", "M")
         assert document["papers"][0]["marks"] == 4
     assert command("annotate", "export", "--out", str(mine)).code == 1
     words = ("annotate", "export", "--undecided", "--min-covered", "0.6")

@@ -1,6 +1,5 @@
 """The page to take home and the reasons: all marked pages, nothing untrue, no markup from a text."""
 
-import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from evidencebench_core.export import findings as module
-from evidencebench_core.export import findings_document, findings_html
+from evidencebench_core.export import findings_html
 from evidencebench_core.export.findings import STANCE_WORDS, numbers_beside, passage_documents
 from evidencebench_core.papers import Box, Float, PageImage, Paper
 from evidencebench_core.papers.find import Findings, ReadPaper, findings_in
@@ -95,11 +94,3 @@ def test_numbers_stand_at_the_column_of_the_widest_line_and_those_of_one_line_to
     paper = Paper("p", "", ("One.",) * 5, ("normal_paragraph",) * 5, "pdf", {}, (), boxes=lines)
     beside = numbers_beside(paper, {0: 1, 1: 2, 2: 3, 3: 4, 4: 4}, PageImage(1, 1, 600, 800, b""))
     assert beside == [("left", 12.5, "1 3", 0), ("left", 37.5, "4", 3), ("right", 10.0, "2", 1)]
-
-
-def test_the_document_is_json(findings: Findings) -> None:
-    document = json.loads(json.dumps(findings_document(findings, 3)))
-    assert [pick["sentence"] for pick in document["picks"]] == list(findings.picks)
-    assert document["paper"]["title"] == "Salt and <b>pressure</b>"
-    assert document["close"] is True
-    assert document["best"] is None  # bm25 has no embeddings

@@ -230,7 +230,8 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
 def share_of_page(box: Box, image: PageImage) -> tuple[float, float, float, float]:
     """Left, top, width and height of a box in percent of its page; nothing lies beyond the page."""
     edges = ((box.x0, image.width), (box.y0, image.height), (box.x1, image.width), (box.y1, image.height))
-    left, top, right, foot = (round(100 * min(max(edge / (size or 1), 0.0), 1.0), 2) for edge, size in edges)
+    shares = [min(max(edge / size, 0.0), 1.0) if size > 0 else 0.0 for edge, size in edges]
+    left, top, right, foot = (round(100 * share, 2) for share in shares)
     return left, top, max(right - left, 0.0), max(foot - top, 0.0)
 
 

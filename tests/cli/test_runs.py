@@ -53,16 +53,6 @@ def test_failed_instances_end_with_1_and_are_tried_again(
     assert command.json(*RUN, "lead", "--task", "er@10")["n_failed"] == 0
 
 
-def test_runs_are_scored_and_compared_by_the_beginning_of_their_ids(command: Command, tiny: Path) -> None:
-    oracle, lead = command.run("oracle"), command.run("lead", "--limit", "4")
-    documents = command.json("score", lead[:7])
-    assert [document["task"] for document in documents] == TASKS
-    assert (documents[0]["n_scored"], documents[0]["missing"]) == (4, ["tiny_4", "tiny_5"])
-    (pair,) = command.json("compare", oracle[:8], lead, "--task", "er@optimal")["tables"]["pairs"]
-    # lead's picks 0 and 1 cover one aspect of three in tiny_0 and tiny_1 and none in tiny_2 and tiny_3.
-    assert (pair["n"], pair["wins"], pair["difference"]) == (4, 4, pytest.approx(1 - 1 / 6))
-
-
 def test_a_file_is_scored_and_an_exported_ranking_imported(
     command: Command, tiny: Path, tmp_path: Path
 ) -> None:

@@ -15,25 +15,20 @@ from tests.retrievers.conftest import hashed_vectors
 
 pytestmark = pytest.mark.slow
 
-TASKS = {"er@optimal", "er@10", "result-er@optimal", "result-er@5"}
 TRAIN = ("train-ranker", "--dataset", "sample")
 RUN = ("run", "--task", "er@10", "--json", "--retriever")
 
 
-@pytest.fixture(autouse=True)
-def _places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A model of its own, one epoch, and an encoder that hashes texts."""
+@pytest.mark.usefixtures("sample")
+def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
+    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
     monkeypatch.setattr(encoding, "encode", hashed_vectors)
     monkeypatch.setattr(training, "N_EPOCHS", 1)
-
-
-@pytest.mark.usefixtures("sample")
-def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(command, tmp_path: Path) -> None:
     document = command.json(*TRAIN, "--folds", "3")
-    assert (document["n_trained_on"], set(document["cross_validated"])) == (6, TASKS)
-    _, digest = read_model(tmp_path / "ranker")
-    assert digest == document["weights"]
+    assert (document["n_trained_on"], len(document["cross_validated"])) == (6, 4)
+    assert read_model(tmp_path / "ranker")[1] == document["weights"]
     # the answers of the cross-validation are a run whose score is the one in the table
     scored = command("score", document["run"], "--json")
     for score in scored.document:

@@ -49,14 +49,12 @@ def test_the_page_is_whole_in_itself_and_shows_every_marked_page(
 ) -> None:
     texts = tuple(f"{text} (Table 1, Fig. 1)" for text in findings.read.paper.sentences)
     boxes = tuple((Box(3 * n + 1, 10, 20, 200, 40),) for n in range(len(texts)))
-    tables = (
-        Float("Table 1", "<i>Salt</i> by arm.", 2, Box(2, 10, 20, 210, 60)),
-        Float("Figure 1", "None.", 2),
+    drawn = Float("Table 1", "<i>Salt</i> by arm.", 2, Box(2, 10, 20, 210, 60))
+    floats = (drawn, Float("Figure 1", "None.", 2))
+    read = replace(
+        findings.read, paper=replace(findings.read.paper, sentences=texts, boxes=boxes, floats=floats)
     )
-    paper = replace(findings.read.paper, sentences=texts, boxes=boxes, floats=tables)
-    findings = replace(
-        findings, read=replace(findings.read, paper=paper), stances={findings.picks[0]: "against"}
-    )
+    findings = replace(findings, read=read, stances={findings.picks[0]: "against"})
     asked: list[int] = []
     comments: dict[tuple[Box, ...], str] = {}
     monkeypatch.setattr(module, "highlighted_pdf", lambda pdf, marks, _: comments.update(marks) or pdf)

@@ -130,7 +130,6 @@ def agreement(
 
 
 def _dataset_of(store: Store, runs: list[str] | None, dataset: str | None) -> str:
-    """The dataset that is named, or that of the first run."""
     from evidencebench_core.runs import RunStore
 
     if dataset is not None:

@@ -99,7 +99,7 @@ def run(
         info = RunStore(store).run(planned.run_id)
         output = _scored_runs(store, {info: task or DEFAULT_TASKS})
         document = run_document(info, RunStore(store).outcomes(info.id)) | {"scores": output.document}
-        return replace(output, document=document, title=f"run {info.id}: {info.label} over {info.dataset}")
+        return replace(output, document=document)
 
     return carry_out(store, [planned], work, "instance", result)
 
@@ -155,7 +155,8 @@ def _scored_runs(
             scores.append((f"{info.id} {info.label}" if len(tasks) > 1 else "", result))
         _warn(store, info.dataset, [info], of_run)
         notes += [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
-    return _scored(documents, scores, notes=notes)
+    title = f"run {info.id}: {info.label} over {info.dataset}" if len(tasks) == 1 else ""
+    return _scored(documents, scores, title, notes)
 
 
 def _scored(

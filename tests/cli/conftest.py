@@ -19,15 +19,12 @@ SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json
 
 
 class Printed(NamedTuple):
-    """What a call of the command left behind."""
-
     code: int
     out: str
     err: str
 
     @property
     def document(self) -> Any:
-        """Standard output as the one JSON document it must be."""
         return json.loads(self.out)
 
 
@@ -43,13 +40,11 @@ class Command:
         return Printed(code, *self._capsys.readouterr())
 
     def json(self, *words: str | Path) -> Any:
-        """The document that a call with ``--json`` prints."""
         printed = self(*words, "--json")
         assert printed.code == 0, printed.err
         return printed.document
 
     def run(self, retriever: str, *words: str | Path, dataset: str = "tiny") -> str:
-        """Id of a run over a dataset."""
         return str(self.json("run", "--dataset", dataset, "--retriever", retriever, *words)["run"])
 
     def failure(self, *words: str | Path) -> str:

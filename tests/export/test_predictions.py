@@ -106,8 +106,6 @@ def test_scores_of_sentences_are_a_ranking(store: Store, tmp_path: Path) -> None
         ({ID: {"x": 1.0}}, "'tiny_0': has {'x': 1.0} for scores"),
         ({}, "holds no answer"),
         ('{"tiny_0": [1], "tiny_0": [2]}', "'tiny_0' more than once"),
-        ("[[1]]", "not an object"),
-        ("", "holds no answer"),
         (b"\x89PNG\xff\xfe\x00", "is not UTF-8"),
         (TREC.format(1) + "tiny_0 Q0 2 2 0.5", "line 2: is 'tiny_0 Q0 2 2 0.5'"),
         (TREC.format(1) + "\n" + TREC.format(1), "line 3, 'tiny_0': ranks sentence 1 again"),

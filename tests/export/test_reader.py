@@ -61,14 +61,18 @@ def test_types_of_a_title_block_and_headings() -> None:
     types = (*("section_name",) * 3, "normal_paragraph", "section_name")
     view = replace(short_view(), sentences=sentences, sentence_types=types, aspects=(), systems=())
     assert view_data(view)["types"] == "tfhps"
-    for text, letter in (
-        *(("RESULTS", "h"), ("Materials and methods", "h"), ("2. Methods", "h")),
-        *(("Statistical analysis", "s"), ("2.1 Study population", "s"), ("", "s")),
-    ):
-        view = replace(
-            view, sentences=("A title", "Words.", text), sentence_types=(types[0], types[3], types[0])
-        )
-        assert view_data(view)["types"][2] == letter
+    texts = (
+        "RESULTS",
+        "Materials and methods",
+        "2. Methods",
+        "Statistical analysis",
+        "2.1 Study population",
+        "",
+    )
+    view = replace(
+        view, sentences=("A title", "Words.", *texts), sentence_types=(*types[2:4], *types[:1] * 6)
+    )
+    assert view_data(view)["types"] == "tphhhsss"
 
 
 def test_data_is_json_one_letter_a_sentence_and_the_key_that_of_the_text() -> None:

@@ -89,6 +89,8 @@ def test_a_folder_is_written_whole_or_not_at_all(
     for place, problem in ((foreign, "something else"), (tmp_path / "no" / "site", "cannot be written")):
         with pytest.raises(SettingError, match=problem):
             publish(store, runs, place)
+    with pytest.raises(UnknownNameError, match="er@9"):  # nobody has answered it
+        publish(store, runs, folder, ["er@9"])
     publish(store, runs, folder)
     before = (folder / "index.html").read_bytes()
     with monkeypatch.context() as patch:
@@ -100,8 +102,3 @@ def test_a_folder_is_written_whole_or_not_at_all(
     assert (folder / "index.html").read_bytes() != before
     assert sorted(tmp_path.iterdir()) == [foreign, folder]
     assert (foreign / "index.html").read_text() == "mine"
-
-
-def test_runs_that_cannot_stand_together_are_refused(store: Store, runs: list[str], tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="er@9"):
-        publish(store, runs, tmp_path / "site", ["er@9"])

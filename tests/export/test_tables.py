@@ -24,15 +24,12 @@ PAPER = instance_from("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": 
 
 
 def answer(picks: Sequence[int] | None, name: str = "i") -> Row:
-    retrieval = None if picks is None else ranking_in(picks)
-    reason = "" if picks is not None else "=it broke"
-    return Row(name, PAPER.evidence, retrieval, reason, PAPER)
-
-
-def ranking_in(picks: Sequence[int]) -> Retrieval:
     """The picks, and behind them the other sentences."""
-    others = [index for index in range(5) if index not in picks]
-    return Retrieval((*picks, *others), (0.5, -0.25, -0.25, -1.0, -2.0), len(picks))
+    if picks is None:
+        return Row(name, PAPER.evidence, None, "=it broke", PAPER)
+    ranking = (*picks, *(index for index in range(5) if index not in picks))
+    retrieval = Retrieval(ranking, (0.5, -0.25, -0.25, -1.0, -2.0), len(picks))
+    return Row(name, PAPER.evidence, retrieval, "", PAPER)
 
 
 def csv_rows(*answers: Row) -> list[dict[str, str]]:

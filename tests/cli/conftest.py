@@ -15,8 +15,6 @@ from evidencebench_core.runs import execute, plan
 from tests.factories import tiny_dataset, written
 from tests.llm.server import Scripted, answering, scripted
 
-SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
-
 
 class Printed(NamedTuple):
     code: int
@@ -93,13 +91,6 @@ def two_runs(tiny: Path) -> tuple[str, str]:
     """Ids of an oracle and a lead run over ``tiny``."""
     oracle, lead = (list(execute(plan(open_store(), "tiny", name)))[-1].run_id for name in ("oracle", "lead"))
     return oracle, lead
-
-
-@pytest.fixture
-def sample(command: Command) -> str:
-    """The sample papers, in the store under this name."""
-    assert command("ingest", SAMPLE, "--name", "sample").code == 0
-    return "sample"
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

@@ -32,8 +32,7 @@ def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path)
     assert command(*words, "Night work.", "--pdf", tmp_path / "out.pdf").code == 1  # a text is no PDF
     file = tmp_path / "night.pdf"
     file.write_bytes(paged())
-    words = ("find", file, "--retriever", "bm25", "--pdf", tmp_path / "out.pdf", "--hypothesis")
-    assert command(*words, "A sentence is printed.").code == 0
+    assert command("find", file, "--pdf", tmp_path / "out.pdf", "--hypothesis", "A sentence.").code == 0
     assert b"/Highlight" in (tmp_path / "out.pdf").read_bytes()
 
 

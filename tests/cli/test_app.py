@@ -14,7 +14,6 @@ APP = import_module("evidencebench_core.cli.app")
 
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
-    """What would have been started: the words of the command, and its environment."""
     calls: list[tuple[list[str], dict[str, str]]] = []
     monkeypatch.setattr(APP, "_serve", lambda *call: calls.append(call) or 0)
     return calls

@@ -11,6 +11,7 @@ from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model_file import read_model
 from evidencebench_core.runs import RunStore, execute, plan
+from tests.conftest import ROOT
 from tests.retrievers.conftest import hashed_vectors
 
 pytestmark = pytest.mark.slow
@@ -19,13 +20,13 @@ TRAIN = ("train-ranker", "--dataset", "sample")
 RUN = ("run", "--task", "er@10", "--json", "--retriever")
 
 
-@pytest.mark.usefixtures("sample")
 def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
     command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
     monkeypatch.setattr(encoding, "encode", hashed_vectors)
     monkeypatch.setattr(training, "N_EPOCHS", 1)
+    command("ingest", ROOT / "sample_data" / "sample_data.json", "--name", "sample")
     document = command.json(*TRAIN, "--folds", "3")
     assert (document["n_trained_on"], len(document["cross_validated"])) == (6, 4)
     assert read_model(tmp_path / "ranker")[1] == document["weights"]

@@ -105,7 +105,6 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: s
         ("export RUN --format csv --out /no/such/folder/x.csv", "/no/such/folder"),
         ("rename paper First Second", "First"),
         ("delete run abc --yes", "abc"),
-        ("backup TINY", "TINY"),
         ("analyse agreement --annotator Ada", "Name two"),
         ("analyse ends", "--dataset"),
         ("answers ingest", "--sample"),

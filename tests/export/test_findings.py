@@ -27,8 +27,7 @@ MOMENT = datetime(2026, 11, 23, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    paper = paper_of_file(TEXT.encode(), "salt.txt")
-    read = ReadPaper(paper, "salt.txt", "salt.txt")
+    read = ReadPaper(paper_of_file(TEXT.encode(), "salt.txt"), "salt.txt", "salt.txt")
     return findings_in(read, "A salt <i>substitute</i> lowers pressure.", make_retriever("bm25"), 3)
 
 

@@ -42,13 +42,23 @@ def test_picks_by_hand() -> None:
     """1 covers x; 2 covers x again and y newly; 4 covers z. Formulas are text and numbers stay numbers."""
     rows = csv_rows(answer([1, 2, 4], name="@sum"))
     assert list(rows[0]) == list(COLUMNS)
-    columns = ["instance", "pick", "rank", "sentence", "score", "covers", "newly_covered", "text"]
-    assert pd.DataFrame(rows)[columns].values.tolist() == [
-        ["'@sum", "1", "1", "1", "0.5", "A1", "A1", "'=1+1 was found."],
-        ["'@sum", "2", "2", "2", "-0.25", "A1 A2", "A2", "Blood pressure fell."],
-        ["'@sum", "3", "3", "4", "-0.25", "A3", "A3", "The end."],
+    columns = [
+        "run",
+        "task",
+        "instance",
+        "pick",
+        "rank",
+        "sentence",
+        "score",
+        "covers",
+        "newly_covered",
+        "text",
     ]
-    assert all(row.items() >= {"run": "run-1", "task": "er@3"}.items() for row in rows)
+    assert pd.DataFrame(rows)[columns].values.tolist() == [
+        ["run-1", "er@3", "'@sum", "1", "1", "1", "0.5", "A1", "A1", "'=1+1 was found."],
+        ["run-1", "er@3", "'@sum", "2", "2", "2", "-0.25", "A1 A2", "A2", "Blood pressure fell."],
+        ["run-1", "er@3", "'@sum", "3", "3", "4", "-0.25", "A3", "A3", "The end."],
+    ]
 
 
 def test_every_beginning_of_a_formula_is_quoted_and_other_texts_stay() -> None:

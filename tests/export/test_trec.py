@@ -18,14 +18,12 @@ from evidencebench_core.tasks import Task, task_named
 ER_AT_3, RESULTS = task_named("er@3"), task_named("result-er@5")
 
 
-def evidence(
-    n_sentences: int, aspects: Mapping[str, Sequence[int]], results: Sequence[str] = ()
-) -> EvidenceSet:
-    gold = tuple(
-        Aspect(name, tuple(sorted(indices)), name in results, f"A{number}")
+def evidence(n_sentences: int, aspects: Mapping[str, Sequence[int]], result: str = "") -> EvidenceSet:
+    gold = [
+        Aspect(name, tuple(sorted(indices)), name == result, f"A{number}")
         for number, (name, indices) in enumerate(aspects.items(), start=1)
-    )
-    return EvidenceSet(n_sentences, gold, optimal=2, results_optimal=1 if results else None)
+    ]
+    return EvidenceSet(n_sentences, tuple(gold), optimal=2, results_optimal=1 if result else None)
 
 
 def answer(name: str, gold: EvidenceSet, picks: Sequence[int] | None) -> Row:
@@ -35,14 +33,12 @@ def answer(name: str, gold: EvidenceSet, picks: Sequence[int] | None) -> Row:
 
 
 def run_text(answers: Iterable[Row], task: Task = ER_AT_3) -> str:
-    stream = io.StringIO()
-    write_run(answers, task, stream, "my run")
+    write_run(answers, task, stream := io.StringIO(), "my run")
     return stream.getvalue()
 
 
 def qrels_text(gold: Iterable[tuple[str, EvidenceSet]], task: Task = ER_AT_3) -> str:
-    stream = io.StringIO()
-    write_qrels(gold, task, stream)
+    write_qrels(gold, task, stream := io.StringIO())
     return stream.getvalue()
 
 
@@ -53,7 +49,7 @@ def subtopic_recall(run: str, qrels: str, k: int) -> dict[str, float]:
     return {unquote(metric.query_id): metric.value for metric in scored}
 
 
-GOLD = evidence(9, {"x": [4, 1], "y": [], "z": [7]}, results=["z"])
+GOLD = evidence(9, {"x": [4, 1], "y": [], "z": [7]}, result="z")
 
 
 def test_lines_by_hand() -> None:

@@ -1,7 +1,5 @@
 """``python -m evidencebench_core.cli``: the command where its script is not on the path."""
 
-from __future__ import annotations
-
 import sys
 
 from evidencebench_core.cli.entry import main

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from typer import Argument, Option
+from typer import Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.frame import Report, Store, group, verb
@@ -75,9 +75,7 @@ def variants(
     store: Store,
     runs: options.RunIds,
     task: options.Task = "er@optimal",
-    question: Literal["paraphrases", "negation", "spelling"] = Option(
-        "paraphrases", help="of the hypothesis"
-    ),
+    question: Literal["paraphrases", "negation", "spelling"] = "paraphrases",
 ) -> Report:
     """What other wordings do to runs."""
     from evidencebench_core.analyses.wording import wording
@@ -118,32 +116,20 @@ def mesh(
 @verb("agreement --annotator Ada --annotator Ben --annotator gold", within=ANALYSE, tables=True)
 def agreement(
     store: Store,
-    papers: list[str] | None = Argument(
-        None,
-        metavar="PAPER",
-        help="kept papers by number, or instances (default: all that two of them marked)",
-    ),
     dataset: options.SomeDataset = None,
     annotators: list[str] | None = Option(None, "--annotator", metavar="NAME", help="one of two or more"),
 ) -> Report:
     """How alike annotators mark evidence, and people among themselves against people and models."""
     from evidencebench_core.annotation.agreement import agreement as report_of
-    from evidencebench_core.annotation.marked import instance_key, marked_paper, marked_papers
+    from evidencebench_core.annotation.marked import marked_papers
 
     names = list(dict.fromkeys(annotators or ()))
     if len(names) < 2:
         raise SettingError("--annotator", f"names {len(names)}", "Name two annotators or more.")
-    if not papers:
-        return report_of(store, marked_papers(store, dataset), names)
-    if dataset is None:
-        keys = [paper if ":" in paper else f"own:{paper}" for paper in papers]
-    else:
-        keys = [instance_key(store.dataset(dataset), paper) for paper in papers]
-    return report_of(store, [marked_paper(store, key) for key in keys], names)
+    return report_of(store, marked_papers(store, dataset), names)
 
 
 def _dataset_of(store: Store, runs: list[str] | None, dataset: str | None) -> str:
-    """The dataset that is named, or that of the first run."""
     from evidencebench_core.runs import RunStore
 
     if dataset is not None:

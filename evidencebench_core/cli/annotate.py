@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, carry_out, progress_bar
-from evidencebench_core.cli.emit import Output, note
+from evidencebench_core.cli.emit import Output, note, write_file
 from evidencebench_core.cli.frame import Store, group, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
@@ -98,9 +98,7 @@ def export(
     marks: Path | None = Option(None, metavar="FILE", help="write the marks there, for `annotate import`"),
     annotator: str = Option("", metavar="NAME", help="whose marks count, where several marked a paper"),
     undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
-    min_covered: float = Option(
-        0.0, metavar="S", min=0, max=1, help="least share of a paper's aspects with sentences (0.7)"
-    ),
+    min_covered: float = Option(0.0, metavar="S", min=0, max=1, help="least share of aspects with sentences"),
 ) -> Output:
     """Write what people marked as a dataset, or their marks; or list how many aspects got a sentence."""
     from evidencebench_core.annotation.exchange import marks_json
@@ -110,11 +108,8 @@ def export(
     from evidencebench_core.stats import interval
 
     if marks is not None:
-        content = marks_json(store, annotator)
-        with whole_file(marks) as stream:
-            stream.write(content)
-        title = f"Written to {marks}: read it elsewhere by `annotate import`"
-        return Output({"file": str(marks)}, title=title)
+        write_file(marks, marks_json(store, annotator))
+        return Output({"file": str(marks)}, title="Read it elsewhere by `annotate import`")
     exported = exported_annotations(store, annotator=annotator, undecided=undecided, min_covered=min_covered)
     share_name, n_instances = "aspects with a sentence", len(exported.instances)
     rows = [{"paper": name, share_name: share} for name, share in exported.covered.items()]
@@ -130,15 +125,12 @@ def export(
             f"Aspects with a sentence: {mean} a paper; {n_most:,} of {len(rows):,} papers have {_MOST:.0%}."
         )
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
-    document = {name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")}
-    return Output(
-        {"instances": n_instances} | document,
-        {"": rows},
-        quantity(n_instances, "instance"),
-        notes,
-        (share_name,),
-        code=0 if n_instances else 1,
-    )
+    document: dict[str, Any] = {
+        name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")
+    }
+    document["instances"] = n_instances
+    title, code = quantity(n_instances, "instance"), 0 if n_instances else 1
+    return Output(document, {"": rows}, title, notes, (share_name,), code=code)
 
 
 @verb("import marks.json", within=ANNOTATE)

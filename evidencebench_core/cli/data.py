@@ -30,18 +30,12 @@ def ingest(
     format: Literal["released", "simple", "scifact", "qasper"] | None = Option(  # noqa: A002 - what people call it
         None, help="of the file (default: told by its keys)"
     ),
-    corpus: Path | None = Option(
-        None, metavar="FILE", help="SciFact's papers (default: corpus.jsonl beside it)"
-    ),
+    corpus: Path | None = Option(None, metavar="FILE", help="SciFact's papers (default: corpus.jsonl)"),
 ) -> Output:
     """Bring a dataset file into the store."""
     result = _ingest(store, file, name, format=format, corpus=corpus)
-    document = {
-        "added": result.added,
-        "dataset": dataset_document(result.dataset),
-        "left_out": dict(result.left_out),
-    }
-    return Output(document, title=_outcome(result))
+    document = {"added": result.added, "left_out": dict(result.left_out)}
+    return Output(document | {"dataset": dataset_document(result.dataset)}, title=_outcome(result))
 
 
 def _ingest(store: Store, path: Path, name: str | None = None, **options: Any) -> IngestResult:
@@ -177,18 +171,15 @@ def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, A
         runs = RunStore(store)
         subject = None if dataset is None else store.dataset(dataset).sha256
         return [run_document(run, runs.outcomes(run.id)) for run in runs.runs_of(subject=subject)]
-    if kind == "papers":
-        from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.answers.store import ANSWER_SETS
+    from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.reliability.items import ITEM_SETS
 
+    if kind == "papers":
         papers = OwnPapers(store).all()
         return [{column: getattr(paper, column) for column in COLUMNS[kind]} for paper in papers]
-    if kind == "items":
-        from evidencebench_core.reliability.items import ITEM_SETS
-
-        return [asdict(info) for info in ITEM_SETS.all(store)]
-    from evidencebench_core.answers.store import ANSWER_SETS
-
-    return [asdict(info) for info in ANSWER_SETS.all(store)]
+    kept = ITEM_SETS if kind == "items" else ANSWER_SETS
+    return [asdict(info) for info in kept.all(store)]
 
 
 @verb('rename run 3f2a "my second system"')

@@ -127,11 +127,16 @@ def _write_csv(report: Report, path: Path) -> None:
 
 
 def _write(text: str, path: Path | None) -> None:
-    from evidencebench_core.data.files import whole_file
-
     if path is None:
         sys.stdout.write(text)
-        return
+    else:
+        write_file(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, and say so."""
+    from evidencebench_core.data.files import whole_file
+
     with whole_file(path) as stream:
-        stream.write(text.encode("utf-8", errors="backslashreplace"))
+        stream.write(content)
     note(f"Written to {path}")

@@ -25,9 +25,7 @@ def export(
     format_: Literal["trec", "qrels", "csv", "json", "predictions"] = Option(
         ...,
         "--format",
-        help="trec: a TREC run; qrels: TREC diversity qrels with aspects as subtopics, over which StRecall@k of"
-        " ir_measures is Aspect Recall; csv: a line a sentence; json: all that is known of the run;"
-        " predictions: {id: [sentence index, ...]}",
+        help="qrels have aspects as subtopics: over them StRecall@k of ir_measures is Aspect Recall",
     ),
     task: options.Tasks = None,
     out: options.Out = None,
@@ -38,33 +36,28 @@ def export(
 
     run = RunStore(store).run(run_id)
     tasks = writers.tasks_of(run, task, several=format_ in ("csv", "json"))
-    first, dataset, is_csv = tasks[0], store.dataset(run.dataset), format_ == "csv"
-    noted: dict[str, dict[str, list[str]]] = {chosen.name: {} for chosen in tasks}
-    rows = {
-        chosen: writers.watched(
-            writers.rows(store, run, chosen, with_papers=is_csv), chosen, noted[chosen.name]
-        )
+    first, is_csv, noted = tasks[0], format_ == "csv", dict[tuple[str, str], list[str]]()
+    by_task = {
+        chosen: writers.watched(writers.rows(store, run, chosen, with_papers=is_csv), chosen, noted)
         for chosen in tasks
     }
     with _stream(out) as binary:
         stream = cast(TextIO, codecs.getwriter("utf-8")(binary))
         if format_ == "json":
-            scored = ((chosen, score_run(store, run.id, chosen), rows[chosen]) for chosen in tasks)
-            writers.write_json(run, dataset, scored, stream)
+            scored = ((chosen, score_run(store, run.id, chosen), rows) for chosen, rows in by_task.items())
+            writers.write_json(run, store.dataset(run.dataset), scored, stream)
         elif is_csv:
-            for chosen in tasks:
-                writers.write_csv(rows[chosen], chosen, stream, run.id, header=chosen is first)
+            writers.write_csv(by_task, stream, run.id)
         elif format_ == "qrels":
             writers.write_qrels(store.evidence_sets(run.dataset), first, stream)
         elif format_ == "predictions":
-            writers.write_predictions(rows[first], stream)
+            writers.write_predictions(by_task[first], stream)
         else:
-            measure = writers.write_run(rows[first], first, stream, f"{run.retriever}-{run.id}")
+            measure = writers.write_run(by_task[first], first, stream, f"{run.retriever}-{run.id}")
             note(f"{first.name}: {measure}")
-    for name, by_reason in noted.items():
-        for reason, ids in by_reason.items():
-            more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
-            note(f"{name}: {quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}.")
+    for (name, reason), ids in noted.items():
+        more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
+        note(f"{name}: {quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}.")
 
 
 @verb("export-dataset train --out train.json")
@@ -94,10 +87,7 @@ def publish(
     from evidencebench_core.export.site import publish as write_pages
 
     site = write_pages(store, run_ids, out, task or ())
-    notes = [
-        f"{instance_id}: no text, since its paper is under {name}"
-        for instance_id, name in site.withheld.items()
-    ]
+    notes = [f"{name}: no text, its paper is under {licence}" for name, licence in site.withheld.items()]
     if site.n_unlicensed:
         papers = quantity(site.n_unlicensed, "paper")
         notes.append(f"{papers} name no licence: see that their text may be passed on before you do.")
@@ -109,15 +99,12 @@ def publish(
 def notes(
     store: Store,
     dataset: options.Dataset,
-    instance: list[str] | None = Option(None, metavar="ID", help="only this instance (may be repeated)"),
     flagged: bool = Option(False, "--flagged", help="only flags"),
 ) -> Report:
     """List the flags and comments on a dataset."""
     from evidencebench_core.analyses.notes import dataset_notes
 
-    if instance:
-        store.rows(dataset, instance)  # an error where there is none
-    return dataset_notes(store, dataset, instance, flagged=flagged)
+    return dataset_notes(store, dataset, flagged=flagged)
 
 
 @contextmanager

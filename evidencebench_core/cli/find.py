@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
-from evidencebench_core.cli.emit import Output, note, width
+from evidencebench_core.cli.emit import Output, note, width, write_file
 from evidencebench_core.cli.frame import Store, command_line, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from evidencebench_core.answers.cited import CitedAnswer
     from evidencebench_core.data.model import Focus
     from evidencebench_core.llm import LLM
-    from evidencebench_core.papers.find import Findings, ReadPaper
+    from evidencebench_core.papers.find import Findings
 
 
 @verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
@@ -31,20 +30,16 @@ def find(
     papers: list[str] = Argument(
         ...,
         metavar="PAPER...",
-        help="files (PDF, web page, JATS, TEI, DOCX, Markdown, text), - for stdin, PMC or PubMed ids, DOIs, folders",
+        help="files (PDF, web page, JATS, TEI, DOCX, Markdown, text), PMC or PubMed ids, DOIs, folders",
     ),
     hypothesis: str = Option(..., metavar="TEXT", help="what to look for"),
     k: int = Option(10, metavar="N", min=1, help="how many sentences"),
     retriever: str | None = Option(None, metavar="R", help="default: evidence-ranker"),
     settings: options.Settings = None,
     answer: bool = Option(False, "--answer", help="have --model say what the paper finds, citing sentences"),
-    stances: bool = Option(
-        False, "--stances", help="have --model say which sentences are for, which against"
-    ),
+    stances: bool = Option(False, "--stances", help="have --model say what is for, what against"),
     model: str | None = Option(None, metavar="M", help="the model for --answer and --stances"),
-    all_aspects: bool = Option(
-        False, "--all-aspects", help="look for methods and patients too, not results alone"
-    ),
+    all_aspects: bool = Option(False, "--all-aspects", help="look for methods and patients, too"),
     html: Path | None = Option(None, metavar="PATH", help="write a page to take home (one paper)"),
     pdf: Path | None = Option(None, metavar="PATH", help="write the paper's PDF with highlights (one paper)"),
 ) -> Output:
@@ -53,7 +48,7 @@ def find(
     from evidencebench_core.export.findings import findings_document
     from evidencebench_core.export.text import WHOLE, findings_text, remarks
     from evidencebench_core.llm import answer_of
-    from evidencebench_core.papers.find import DEFAULT_RETRIEVER, findings_in
+    from evidencebench_core.papers.find import DEFAULT_RETRIEVER, findings_in, papers_at
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
     if not hypothesis.strip():
@@ -66,7 +61,7 @@ def find(
         raise SettingError("--model", "is not given", "Name the model that --answer and --stances ask.")
     llm = ask.llm(store) if model or isinstance(chosen, ServedRetriever) else None
     focus: Focus = "all" if all_aspects else "results"
-    read, problems = _papers_at(papers)
+    read, problems = papers_at(papers)
     first, paper = next((Path(place), paper) for place, paper in read.items())
     is_pdf = first.is_file() and paper.paper.kind == "pdf"
     if len(read) > 1 and (html or pdf):
@@ -98,16 +93,6 @@ def find(
     )
 
 
-def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
-    from evidencebench_core.papers import MAX_BYTES
-    from evidencebench_core.papers.find import papers_at, read_content
-
-    if papers != ["-"]:
-        return papers_at(papers)
-    content = sys.stdin.buffer.read(MAX_BYTES + 1)
-    return {"-": read_content(content, "standard input")}, []
-
-
 def _with_stances(llm: LLM, findings: Findings, model: str) -> Findings:
     from evidencebench_core.answers.of_paper import stances_of
     from evidencebench_core.llm import answer_of
@@ -122,18 +107,12 @@ def _write_files(
     findings: Findings, paper: Path, content: bytes, html: Path | None, pdf: Path | None
 ) -> None:
     """The page and the PDF to take home, as far as asked for; ``content`` is the paper's, where it is a PDF."""
-    from evidencebench_core.data.files import whole_file
     from evidencebench_core.export.findings import findings_html, highlights_pdf
 
     if html is not None:
         command = command_line()
         for path in filter(None, (paper, html, pdf)):
             command = command.replace(str(path), path.name)  # no folder is told
-        text = findings_html(findings, datetime.now(UTC), pdf=content, command=command)
-        with whole_file(html) as stream:
-            stream.write(text.encode())
-        note(f"The page is in {html}")
+        write_file(html, findings_html(findings, datetime.now(UTC), pdf=content, command=command).encode())
     if pdf is not None:
-        with whole_file(pdf) as stream:
-            stream.write(highlights_pdf(findings, content))
-        note(f"The highlighted PDF is in {pdf}")
+        write_file(pdf, highlights_pdf(findings, content))

@@ -31,7 +31,6 @@ Out = Annotated[Path | None, Option(metavar="FILE", help="write it to this file"
 
 
 def settings_of(settings: list[str] | None) -> dict[str, str]:
-    """What ``--set`` was given."""
     pairs = {}
     for text in settings or ():
         key, equals, value = text.partition("=")
@@ -80,11 +79,9 @@ class Work(Ask):
 
     @property
     def again(self) -> runs.Fresh:
-        """What is asked though it is answered."""
         return self.ask_again or self.fresh
 
     def make_engine(self) -> runs.Engine:
-        """The engine of that name."""
         if self.engine == "batch":
             from evidencebench_core.runs.engines.batch import BatchEngine
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -14,23 +14,16 @@ from evidencebench_core.cli.ask import carry_out, printed_steps
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.errors import SettingError
-from evidencebench_core.words import quantity, value_text
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.runs import Progress, RunInfo
-    from evidencebench_core.tasks import Score
+    from evidencebench_core.tasks import Missing, Score, Task
 
 Predictions = Annotated[
     Path,
-    Option(
-        metavar="FILE",
-        help='{"instance id": [0-based sentence index, ...], ...}, or a TREC run: id Q0 sentence rank score tag',
-    ),
+    Option(metavar="FILE", help="JSON {id: [sentence index, ...]}, {id: {index: score}}, or a TREC run"),
 ]
-_WORDINGS_HELP: Final = (
-    "first keep these wordings beside the dataset:"
-    ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}'
-)
 
 
 @verb("retrievers structure")
@@ -41,25 +34,21 @@ def retrievers(
     from evidencebench_core.retrievers import RETRIEVERS, fields_of, retriever_entry
 
     entries = list(RETRIEVERS.values()) if name is None else [retriever_entry(name)]
-    fields = {entry.name: fields_of(entry.settings_class) for entry in entries}
-    document = [
-        {
-            **{key: getattr(entry, key) for key in ("name", "summary", "sees_gold")},
-            "settings": {
-                key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in fields[entry.name].items()
-            },
+    documents: list[dict[str, Any]] = []
+    for entry in entries:
+        fields = fields_of(entry.settings_class).items()
+        settings = {
+            key: {"default": spec.default, "may be": spec.allowed(), "help": spec.help}
+            for key, spec in fields
         }
-        for entry in entries
-    ]
+        document = {key: getattr(entry, key) for key in ("name", "summary", "sees_gold")}
+        documents.append(document | {"settings": settings})
     if name is None:
         rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
-        return Output(document, {"": rows}, notes=notes)
-    rows = [
-        {"setting": f"{key}={value_text(spec.default)}", "may be": spec.allowed(), "": spec.help}
-        for key, spec in fields[name].items()
-    ]
-    return Output(document, {"": rows} if rows else {}, f"{name}: {entries[0].summary}")
+        return Output(documents, {"": rows}, notes=notes)
+    rows = [{"setting": key} | spec for key, spec in documents[0]["settings"].items()]
+    return Output(documents, {"": rows} if rows else {}, f"{name}: {entries[0].summary}")
 
 
 @verb("run --dataset train --retriever bm25 --set k1=1.2")
@@ -67,24 +56,23 @@ def run(
     store: Store,
     dataset: options.Dataset,
     work: options.Work,
-    retriever: str = Option(
-        ...,
-        metavar="NAME",
-        help="`evidencebench retrievers` lists them; or yours: FILE.py:NAME, PACKAGE.MODULE:NAME",
-    ),
+    retriever: str = Option(..., metavar="NAME", help="see `evidencebench retrievers`; or FILE.py:NAME"),
     task: options.Tasks = None,
     limit: options.Limit = None,
     sample: int | None = Option(None, metavar="N", min=1, help="a random N, papers whole"),
     seed: int = Option(0, metavar="S", min=0, help="of the sample"),
     settings: options.Settings = None,
     variant: str | None = Option(None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S]"),
-    wordings: Path | None = Option(None, metavar="FILE", help=_WORDINGS_HELP),
+    wordings: Path | None = Option(None, metavar="FILE", help="first keep these (see below)"),
 ) -> Output:
-    """Run a retriever over a dataset, or go on with it."""
+    """Run a retriever over a dataset, or go on with it.
+
+    A file of wordings is {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.
+    """
     from evidencebench_core.perturb import add_wordings, read_wordings, variant_named
     from evidencebench_core.retrievers import retriever_entry
     from evidencebench_core.retrievers.own import system_at
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, Sample, plan, score_run
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, Sample, plan
 
     if sample is not None and limit is not None:
         raise SettingError("--sample", "is given with --limit", "Give one of them.")
@@ -109,35 +97,22 @@ def run(
         if planned.left_out:
             note(f"{quantity(planned.left_out, 'instance')} left out: they have no such variant")
         info = RunStore(store).run(planned.run_id)
-        outcomes = RunStore(store).outcomes(info.id)
-        scores = [score_run(store, info.id, name) for name in task or DEFAULT_TASKS]
-        document = run_document(info, outcomes) | {"scores": [score.as_dict() for score in scores]}
-        _warn(store, info.dataset, [info], scores)
-        title = f"run {info.id}: {info.label} over {info.dataset}"
-        return _scored(document, scores, title, _outcome_notes(outcomes))
+        output = _scored_runs(store, {info: task or DEFAULT_TASKS})
+        document = run_document(info, RunStore(store).outcomes(info.id)) | {"scores": output.document}
+        return replace(output, document=document)
 
     return carry_out(store, [planned], work, "instance", result)
 
 
 def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
-    names = (
-        "kind",
-        "subject",
-        "created_at",
-        "stamp",
-        "n_answered",
-        "n_failed",
-        "dataset",
-        "retriever",
-        "variant",
-    )
-    document: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in names}
-    mappings = ("settings", "basis", "versions", "tasks")
-    document |= {name: dict(getattr(run, name) or {}) for name in mappings}
+    names = ("kind", "created_at", "n_answered", "n_failed", "n_trained_on", "retriever", "variant")
+    document: dict[str, Any] = {"run": run.id, "dataset": run.dataset}
+    document |= {name: getattr(run, name) for name in names}
+    for name in ("settings", "basis", "versions", "tasks"):
+        document[name] = dict(getattr(run, name))
     asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)
-    document |= {"n_trained_on": run.n_trained_on, "label": run.label or asked}
-    document |= {"sample": str(run.sample) if run.sample else ""}
+    document |= {"label": run.label or asked, "sample": str(run.sample or "")}
     return document | ({"outcomes": dict(outcomes)} if outcomes else {})
 
 
@@ -147,48 +122,51 @@ def score(
 ) -> Output:
     """Score runs, with intervals and ceilings."""
     from evidencebench_core.export import tasks_of
-    from evidencebench_core.runs import RunStore, score_run, trained_on_ids
+    from evidencebench_core.runs import RunStore
 
     def report() -> Report:
         from evidencebench_core.export.paper_table import scores_report
 
         return scores_report(store, infos, task or (), missing)
 
-    runs = RunStore(store)
-    infos = [runs.run(name) for name in run_ids]
+    infos = [RunStore(store).run(name) for name in run_ids]
+    tasks = {info: tasks_of(info, task) for info in infos}
+    return replace(_scored_runs(store, tasks, missing), report=report)
+
+
+def _scored_runs(
+    store: Store, tasks: Mapping[RunInfo, Sequence[str | Task]], missing: Missing = "report"
+) -> Output:
+    from evidencebench_core.llm.parse import counts_text
+    from evidencebench_core.runs import RunStore, score_run, trained_on_ids
+
     documents: list[dict[str, Any]] = []
-    labels: list[str] = []
     notes: list[str] = []
-    scores: list[Score] = []
-    for info in infos:
-        seen, outcomes = trained_on_ids(store, info), runs.outcomes(info.id)
-        of_run = [score_run(store, info, name, missing=missing) for name in tasks_of(info, task)]
-        for score in of_run:
-            more: dict[str, Any] = {"run": info.id, "n_trained_on": len(seen & score.per_instance.keys())}
-            if score.task.name in outcomes:
-                more["outcomes"] = outcomes[score.task.name]
-            documents.append(score.as_dict() | more)
+    scores: list[tuple[str, Score]] = []
+    for info, names in tasks.items():
+        seen, outcomes = trained_on_ids(store, info), RunStore(store).outcomes(info.id)
+        of_run = [score_run(store, info, name, missing) for name in names]
+        for result in of_run:
+            n_seen = len(seen & result.per_instance.keys())
+            document = result.as_dict() | {"run": info.id, "n_trained_on": n_seen}
+            if result.task.name in outcomes:
+                document["outcomes"] = outcomes[result.task.name]
+            documents.append(document)
+            scores.append((f"{info.id} {info.label}" if len(tasks) > 1 else "", result))
         _warn(store, info.dataset, [info], of_run)
-        notes += _outcome_notes(outcomes)
-        scores += of_run
-        labels += [f"{info.id} {info.label}"] * len(of_run)
-    return replace(_scored(documents, scores, "", notes, labels), report=report)
+        notes += [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
+    title = f"run {info.id}: {info.label} over {info.dataset}" if len(tasks) == 1 else ""
+    return _scored(documents, scores, title, notes)
 
 
 def _scored(
-    document: object,
-    scores: Sequence[Score],
-    title: str,
-    notes: Sequence[str] = (),
-    labels: Sequence[str] = (),
+    document: object, scores: Sequence[tuple[str, Score]], title: str = "", notes: Sequence[str] = ()
 ) -> Output:
-    """A line a score, with the label of its run where there are several; then what was left out and why."""
+    """A line a score, with the label of its run where it has one; then what was left out and why."""
     from evidencebench_core.data.model import SUFFICIENT_NOTE
     from evidencebench_core.metrics import MEASURES
 
-    rows = [score.row() for score in scores]
-    if labels:
-        rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
+    rows = [({"run": label} if label else {}) | result.row() for label, result in scores]
     legend = {
         "recall": "mean Aspect Recall of the n instances scored, with its 95% interval",
         **{measure.name: f"{measure.explanation}, mean" for measure in MEASURES[1:]},
@@ -197,15 +175,9 @@ def _scored(
     }
     shares = [measure.name for measure in MEASURES if measure.is_share]
     percent = ("recall", "low", "high", "standard_error", *shares, "ceiling", "random")
-    left_out = dict.fromkeys(line for score in scores for line in score.notes)
-    sufficient = [SUFFICIENT_NOTE] if any(score.sufficient for score in scores) else []
+    left_out = dict.fromkeys(line for _, result in scores for line in result.notes)
+    sufficient = [SUFFICIENT_NOTE] if any(result.sufficient for _, result in scores) else []
     return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
-
-
-def _outcome_notes(outcomes: Mapping[str, Mapping[str, int]]) -> list[str]:
-    from evidencebench_core.llm.parse import counts_text
-
-    return [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
 
 
 def _warn(
@@ -235,14 +207,17 @@ def score_file(
     missing: options.Missing = "report",
 ) -> Output:
     """Score a file of predictions or a TREC run."""
-    from evidencebench_core.export.predictions import file_selections
+    from evidencebench_core.export.predictions import file_answers
     from evidencebench_core.runs import score_predictions
+    from evidencebench_core.tasks import task_named
 
-    selections = file_selections(store, dataset, predictions, task)
-    result = score_predictions(store, dataset, selections, task, missing=missing)
+    gold, chosen = dict(store.evidence_sets(dataset)), task_named(task)
+    answers = file_answers(gold, predictions).items()
+    selections = {name: answer.cut(chosen.budget_for(gold[name])).selection for name, answer in answers}
+    result = score_predictions(store, dataset, selections, chosen, missing=missing)
     _warn(store, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
-    return _scored(result.as_dict(), [result], title)
+    return _scored(result.as_dict(), [("", result)], title)
 
 
 @verb("compare 3f2a 9c01 --task er@10", tables=True)
@@ -268,9 +243,7 @@ def import_run(
     predictions: Predictions | None = None,
     name: str = Option("", metavar="S", help="what the run is called"),
     task: options.Tasks = None,
-    official: bool = Option(
-        False, "--official", help="the authors' systems: their log is FILE, or is fetched"
-    ),
+    official: bool = Option(False, "--official", help="the authors' systems, by FILE or their log"),
     annotator: str = Option("", metavar="NAME", help="a person's marks on the dataset, in place of a file"),
 ) -> Output:
     """Keep answers that were made elsewhere as a run.
@@ -282,7 +255,6 @@ def import_run(
     from evidencebench_core.data.downloads import download_log
     from evidencebench_core.export.predictions import import_annotator
     from evidencebench_core.export.predictions import import_run as import_file
-    from evidencebench_core.runs import score_run
     from evidencebench_core.runs.official import import_official
 
     notes: Sequence[str] = ()
@@ -292,15 +264,13 @@ def import_run(
         runs = (import_annotator(store, dataset, annotator),)
     elif predictions is None or not name:
         problem = "is given no file of answers with a name for the run"
-        raise SettingError(
-            "import-run", problem, "Give --predictions and --name, --official, or --annotator."
-        )
+        remedy = "Give --predictions and --name, --official, or --annotator."
+        raise SettingError("import-run", problem, remedy)
     else:
         runs = (import_file(store, dataset, predictions, name, task or ()),)
-    scores = {(run, task): score_run(store, run, task) for run in runs for task in run.tasks}
-    labels = [f"{run.id} {run.label}" for run, _ in scores]
+    output = _scored_runs(store, {run: tuple(run.tasks) for run in runs})
     documents = [run_document(run, {}) for run in runs]
-    return _scored(documents, list(scores.values()), quantity(len(runs), "run"), notes, labels)
+    return replace(output, document=documents, notes=[*output.notes, *notes])
 
 
 @verb("train-ranker --dataset train")
@@ -317,13 +287,9 @@ def train_ranker(
 
     with printed_steps() as report:
         done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
-    document = {
-        "n_trained_on": done.n_instances,
-        "model": str(done.path),
-        "weights": done.digest,
-        "run": done.run_id,
-        "cross_validated": {task: score.as_dict() for task, score in done.scores.items()},
-    }
+    document: dict[str, Any] = {"n_trained_on": done.n_instances, "model": str(done.path)}
+    document |= {"weights": done.digest, "run": done.run_id}
+    document["cross_validated"] = {task: score.as_dict() for task, score in done.scores.items()}
     notes = [
         f"Model {done.digest}, {done.seconds:.0f} s: {done.path}",
         f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{f' --set model={out}' if out else ''}",
@@ -334,7 +300,7 @@ def train_ranker(
         return Output(document, notes=notes)
     notes.append(f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
     title = f"{done.datasets[0].name}, cross-validated by paper in {done.n_folds} folds"
-    return _scored(document, list(done.scores.values()), title, notes)
+    return _scored(document, [("", result) for result in done.scores.values()], title, notes)
 
 
 @verb("finetune-encoder --dataset train --out encoder --triplets 20000")

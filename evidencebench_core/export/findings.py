@@ -153,11 +153,15 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
         if pdf:
             marked = page_images(highlights_pdf(findings, pdf), [(page, None) for page in shown])
             pictures = page_images(pdf, [(item.page or 1, item.box) for item in cited])
-    settings = findings.retriever.settings.values()
+    retriever = findings.retriever
+    settings = [f"{name}={value_text(value)}" for name, value in retriever.settings.values().items()]
     learnt = [
-        f"(learnt from {data.n_instances:,} instances of {data.dataset})"
-        for data in findings.retriever.training
+        f"(learnt from {data.n_instances:,} instances of {data.dataset})" for data in retriever.training
     ]
+    closest = "unknown" if findings.best is None else f"{findings.best:.2f} of 1 in meaning"
+    searched = (
+        f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} from the abstract"
+    )
     page: str = template("findings.html").render(
         hypothesis=findings.hypothesis,
         title=paper.title or findings.read.name,
@@ -173,16 +177,12 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
         source_of=lambda image: f"data:image/webp;base64,{b64encode(image.webp).decode()}",
         picked=MARKS["picked"],
         facts={
-            "Searched": f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} findings from"
-            " the abstract",
+            "Searched": searched,
             "Left out of the paper": left_out_text(paper.left_out) or "nothing",
-            "Chosen by": " ".join([findings.retriever.name, *learnt]),
+            "Chosen by": " ".join([retriever.name, *learnt]),
             **({"For or against by": findings.stances_by} if findings.stances else {}),
-            "Settings": ", ".join(f"{name}={value_text(value)}" for name, value in settings.items())
-            or "none",
-            "Closest sentence": f"{value_text(findings.best)} of 1 in meaning"
-            if findings.best
-            else "unknown",
+            "Settings": ", ".join(settings) or "none",
+            "Closest sentence": closest,
             "Notes": " ".join(paper.notes) or "none",
             "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
         },
@@ -231,9 +231,8 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
 def share_of_page(box: Box, image: PageImage) -> tuple[float, float, float, float]:
     """Left, top, width and height of a box in percent of its page; nothing lies beyond the page."""
     edges = ((box.x0, image.width), (box.y0, image.height), (box.x1, image.width), (box.y1, image.height))
-    left, top, right, foot = (
-        round(100 * min(max(edge / (size or inf), 0.0), 1.0), 2) for edge, size in edges
-    )
+    shares = [min(max(edge / size, 0.0), 1.0) if size > 0 else 0.0 for edge, size in edges]
+    left, top, right, foot = (round(100 * share, 2) for share in shares)
     return left, top, max(right - left, 0.0), max(foot - top, 0.0)
 
 

@@ -22,8 +22,7 @@ from evidencebench_core.tasks import Missing, Task, task_named
 from evidencebench_core.words import file_stem, one_line, p_text, value_text
 
 TableFormat = Literal["latex", "markdown", "csv", "json"]
-ALPHA: Final = 0.05
-"""Systems with a larger p, corrected by Holm, cannot be told apart."""
+ALPHA: Final = 0.05  # systems with a larger p, corrected by Holm, cannot be told apart
 
 _LABELS: Final = {"system": "label", "run": "label", "a": "label_a", "b": "label_b"}  # ids of runs, and names
 _SYSTEMS: Final = frozenset({"system", "run", "model"})
@@ -106,8 +105,7 @@ def scores_report(
 ) -> Report:
     """The scores of runs, a row a task and run, and of several over one dataset every pair, task by task.
 
-    Without ``tasks`` they are those that a run has answers for. *scores* has the columns ``system`` (run id),
-    ``label`` and those of `Score.row`; *pairs* ``task`` and the columns of `compare`.
+    Without ``tasks`` they are those that a run has answers for. The columns are those of `Score.row` and `compare`.
     """
     infos = [RunStore(store).run(run) for run in runs]
     rows: list[dict[str, Any]] = []
@@ -197,13 +195,14 @@ def run_names(report: Report) -> dict[str, str]:
 def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]) -> pd.DataFrame:
     columns, cells = list(map(str, table.columns)), dict[str, list[Cell]]()
     hidden = {label for key, label in _LABELS.items() if {key, label} <= set(columns)}
+    values_of = table.astype(object).where(table.notna(), None).to_dict("list")
     for place, column in enumerate(columns):
         if column in hidden:
             continue
-        is_share, values, following = column in shares, _values(table[column]), columns[place + 1 : place + 3]
+        is_share, values, following = column in shares, values_of[column], columns[place + 1 : place + 3]
         if following in (["low", "high"], [f"{column}_low", f"{column}_high"]):
             hidden |= {*following}
-            rows = zip(values, *(_values(table[bound]) for bound in following), strict=True)
+            rows = zip(values, *map(values_of.get, following), strict=True)
             scale, decimals = (100, 1) if is_share else (1, 2)
             texts = [Estimate(*row).text(scale=scale, decimals=decimals, unit="") for row in rows]
             texts = [text.replace("-", "−") for text in texts]
@@ -216,11 +215,6 @@ def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]
         heading = column.replace("_", " ")
         cells[f"{heading} (%)" if is_share else heading] = list(map(Cell, texts))
     return pd.DataFrame(cells)
-
-
-def _values(column: pd.Series[Any]) -> list[Any]:
-    """The values as Python has them, ``None`` where there is none."""
-    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def _drawn(

@@ -101,13 +101,6 @@ def _marking_order(states: Sequence[Annotation], focus: Focus) -> list[int]:
     return [index for index in dict.fromkeys(chain.from_iterable(marks)) if index in marks[-1]]
 
 
-def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:
-    """The selections of a prediction file or TREC run for a task."""
-    gold, chosen = dict(store.evidence_sets(dataset)), task_named(task)
-    answers = file_answers(gold, path).items()
-    return {name: answer.cut(chosen.budget_for(gold[name])).selection for name, answer in answers}
-
-
 def file_answers(gold: Mapping[str, EvidenceSet], path: Path) -> dict[str, Retrieval]:
     """The answers in a file by instance id; those of lists have chosen how many sentences they pick."""
     data = file_content(path, _LARGEST, _FORMATS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
 from evidencebench_core.data.model import EvidenceSet, Instance
@@ -44,17 +45,16 @@ def rows(store: Store, run: RunInfo, task: Task, with_papers: bool = False) -> I
     question = run.question(task) or ""
     failures, done = runs.failures(run.id, question), runs.done(run.id, question)
     ids = runs.ids(run)
-    papers = store.get_many(run.dataset, ids) if with_papers else None
-    for instance_id, evidence in store.evidence_sets(run.dataset, ids):
+    papers = store.get_many(run.dataset, ids) if with_papers else repeat(None)
+    for (instance_id, evidence), instance in zip(store.evidence_sets(run.dataset, ids), papers, strict=False):
         retrieval = runs.retrieval(run, task, instance_id) if instance_id in done else None
         reason = "" if retrieval is not None else failures.get(instance_id, "it was not asked")
         if retrieval is None and not evidence.focused(task.focus):
             reason = task.skip_reason
-        instance = next(papers) if papers is not None else None
         yield Row(instance_id, evidence, retrieval, reason, instance)
 
 
-def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) -> tuple[Task, ...]:
+def tasks_of(run: RunInfo, names: Sequence[str | Task] | None, several: bool = True) -> tuple[Task, ...]:
     """The tasks asked for, or all that the run has answers for.
 
     `SettingError` for an unknown task, or where there are several and only one may be; `UnknownNameError` if
@@ -72,16 +72,18 @@ def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) ->
     return tasks
 
 
-def watched(rows: Iterable[Row], task: Task, noted: dict[str, list[str]]) -> Iterator[Row]:
-    """The rows; meanwhile ``noted`` gets the ids of those that a reader of the file should know about, by reason."""
+def watched(rows: Iterable[Row], task: Task, noted: dict[tuple[str, str], list[str]]) -> Iterator[Row]:
+    """The rows; meanwhile ``noted`` gets the ids that a reader of the file should know about, by task and reason."""
     for row in rows:
-        n_picks, budget = len(row.picks), task.budget_for(row.evidence)
+        n_picks, budget, reason = len(row.picks), task.budget_for(row.evidence), ""
         if row.retrieval is None:
-            noted.setdefault(f"left out, {row.reason}", []).append(row.instance_id)
+            reason = f"left out, {row.reason}"
         elif not n_picks:
-            noted.setdefault("answered with no sentence", []).append(row.instance_id)
+            reason = "answered with no sentence"
         elif budget is not None and n_picks > budget:
-            noted.setdefault("answered with more than K", []).append(row.instance_id)
+            reason = "answered with more than K"
+        if reason:
+            noted.setdefault((task.name, reason), []).append(row.instance_id)
         yield row
 
 

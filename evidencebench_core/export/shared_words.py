@@ -10,8 +10,6 @@ from evidencebench_core.retrievers.bm25 import Bm25, Tokenisation, token_spans, 
 
 @dataclass(frozen=True, slots=True)
 class SharedWords:
-    """The shared words of a paper."""
-
     sentences: tuple[list[tuple[int, int, float]], ...]  # of each: characters from and to, weight
     by: str = ""  # the retriever to whose score the weights add up; empty where each word weighs 1
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import uuid
 import zlib
 from base64 import b64encode
 from collections import defaultdict
@@ -13,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from evidencebench_core.analyses.comparison import compare
@@ -26,8 +25,9 @@ from evidencebench_core.export.findings import template
 from evidencebench_core.export.paper_table import paper_tables, run_names, scores_report
 from evidencebench_core.export.reader.page import FOLDER, reader_script, reader_style, views_data
 from evidencebench_core.export.reader.view import MAX_SYSTEMS, System, view_of
+from evidencebench_core.export.run_rows import tasks_of
 from evidencebench_core.runs import RunInfo, RunLike, RunStore, score_run
-from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.tasks import Task
 from evidencebench_core.words import file_stem
 
 _GENERATOR: Final = "EvidenceBench Explorer: published runs"
@@ -53,18 +53,15 @@ def publish(store: Store, runs: Sequence[RunLike], folder: Path, tasks: Sequence
     Without ``tasks`` they are those that every run has answers for. The first is what papers, comparison and misses
     show; papers show the picks of the first three runs. A folder that is there is replaced if it holds such pages.
 
-    `SettingError` if the runs are of several datasets, have no task in common, or the folder holds anything else.
+    An error if the runs are of several datasets, have no task in common, or the folder holds anything else.
     """
     infos = list({info.id: info for info in map(RunStore(store).run, runs)}.values())
     if len({info.dataset for info in infos}) != 1:
         raise SettingError("publish", "is given runs over several datasets", "Name runs over one.")
-    wanted = [task_named(name) for name in tasks or infos[0].tasks]
-    common = [task for task in wanted if all(info.n_answers(task) for info in infos)]
-    if not common or (tasks and common != wanted):
-        problem = f"have not all answered {' or '.join(task.name for task in wanted) or 'a task'}"
-        raise SettingError(
-            f"runs {', '.join(info.id for info in infos)}", problem, "Name other runs or tasks."
-        )
+    answered = [tasks_of(info, tasks) for info in infos]
+    common = [task for task in answered[0] if all(task in of_run for of_run in answered)]
+    if not common:
+        raise SettingError("publish", "is given runs without a task in common", "Name other runs.")
     with _whole_folder(folder) as part:
         return _write_site(store, infos, common, part)
 
@@ -103,12 +100,8 @@ def _write_site(store: Store, runs: Sequence[RunInfo], tasks: Sequence[Task], fo
     (folder / "papers").mkdir()
     for place, instance in enumerate(store.get_many(dataset, ids)):
         papers.append(_paper(instance, place, results))
-        page = template("site_paper.html").render(
-            **shared,
-            paper=papers[-1],
-            budget=task.budget_for(instance.evidence),
-            data=_packed(instance, results, task),
-        )
+        budget, data = task.budget_for(instance.evidence), _packed(instance, results, task)
+        page = template("site_paper.html").render(**shared, paper=papers[-1], budget=budget, data=data)
         (folder / papers[-1]["file"]).write_text(page, "utf-8")
     index = template("site_index.html").render(
         **shared, dataset=dataset, terms=_terms(dataset), tables=tables, results=results, papers=papers,
@@ -175,23 +168,20 @@ def _terms(dataset: DatasetInfo) -> str:
 @contextmanager
 def _whole_folder(path: Path) -> Iterator[Path]:
     """A new folder that takes the place of ``path`` once the block has ended without an error."""
-    path, index = path.resolve(), path / "index.html"
-    part, old = (path.with_name(f".{path.name[:60]}.{uuid.uuid4().hex[:8]}.part") for _ in range(2))
+    path = path.resolve()
+    index = path / "index.html"
     try:
         is_published = index.is_file() and _GENERATOR in index.read_text("utf-8", "replace")[:2000]
         if path.exists() and not is_published and (path.is_file() or any(path.iterdir())):
             remedy = "Name a new folder, an empty one, or one that `publish` has made."
             raise SettingError(str(path), "holds something else", remedy)
-        part.mkdir()
-        yield part
-        if path.exists():
-            path.rename(old)
-        part.rename(path)
+        with TemporaryDirectory(prefix=".publish-", dir=path.parent) as scratch:
+            part = Path(scratch, "new")
+            part.mkdir()
+            yield part
+            if path.exists():
+                path.rename(Path(scratch, "old"))
+            part.rename(path)
     except OSError as error:
         problem = f"cannot be written ({error.strerror or error})"
         raise SettingError(str(path), problem, "Name another folder or free the disk.") from error
-    finally:
-        if old.exists() and not path.exists():
-            old.rename(path)
-        for folder in (part, old):
-            shutil.rmtree(folder, ignore_errors=True)

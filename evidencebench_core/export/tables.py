@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -50,7 +50,7 @@ def _plain(value: Any) -> Any:
     return cell(value) if isinstance(value, str) else value
 
 
-def write_csv(rows: Iterable[Row], task: Task, stream: TextIO, run: str, header: bool = True) -> None:
+def write_csv(rows_by_task: Mapping[Task, Iterable[Row]], stream: TextIO, run: str) -> None:
     """Write the picks of a run in long form, one line a sentence, of rows with their papers.
 
     ``pick`` and ``rank`` count from 1, ``sentence`` is the 0-based index; ``covers`` and ``newly_covered`` are labels
@@ -58,12 +58,12 @@ def write_csv(rows: Iterable[Row], task: Task, stream: TextIO, run: str, header:
     ``note``. The stream is opened with ``newline=""``.
     """
     writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\n")
-    if header:
-        writer.writeheader()
-    for row in rows:
-        key = {"run": cell(run), "task": task.name, "instance": cell(row.instance_id)}
-        reason = f"no answer: {row.reason}" if row.retrieval is None else "no sentence was picked"
-        writer.writerows(key | line for line in list(_lines(row, task)) or [{"note": cell(reason)}])
+    writer.writeheader()
+    for task, rows in rows_by_task.items():
+        for row in rows:
+            key = {"run": cell(run), "task": task.name, "instance": cell(row.instance_id)}
+            reason = f"no answer: {row.reason}" if row.retrieval is None else "no sentence was picked"
+            writer.writerows(key | line for line in list(_lines(row, task)) or [{"note": cell(reason)}])
 
 
 def _lines(row: Row, task: Task) -> Iterator[dict[str, Any]]:

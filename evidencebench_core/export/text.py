@@ -11,8 +11,7 @@ from evidencebench_core.export.findings import STANCE_WORDS, left_out_text, pass
 from evidencebench_core.papers.find import Findings
 from evidencebench_core.words import one_line, quantity, wrapped
 
-WHOLE: Final = 3
-"""Papers of several whose picks are printed in full."""
+WHOLE: Final = 3  # papers of several whose picks are printed in full
 
 
 def instance_text(instance: Instance, dataset: str, width: int) -> Iterator[str]:

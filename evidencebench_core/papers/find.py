@@ -205,7 +205,7 @@ def papers_at(wheres: Iterable[str]) -> tuple[dict[str, ReadPaper], list[str]]:
 def paper_at(where: str) -> ReadPaper:
     """Read a file, or, where there is none of that name, fetch a paper by a PMC id, PubMed id or DOI."""
     path = Path(where)
-    remedy = "Give a file, - for standard input, or an id like PMC2785062."
+    remedy = "Give a file, or an id like PMC2785062."
     if path.exists():
         return read_content(file_content(path, MAX_BYTES, remedy), path.name)
     try:

@@ -2,7 +2,8 @@
 
 import csv
 import json
-import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,22 +11,18 @@ import pytest
 
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
-from evidencebench_core.runs import RunStore, execute, plan
-from tests.factories import store_with, tiny_dataset, written
-
-SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
+from evidencebench_core.runs import execute, plan
+from tests.factories import tiny_dataset, written
+from tests.llm.server import Scripted, answering, scripted
 
 
 class Printed(NamedTuple):
-    """What a call of the command left behind."""
-
     code: int
     out: str
     err: str
 
     @property
     def document(self) -> Any:
-        """Standard output as the one JSON document it must be."""
         return json.loads(self.out)
 
 
@@ -41,13 +38,11 @@ class Command:
         return Printed(code, *self._capsys.readouterr())
 
     def json(self, *words: str | Path) -> Any:
-        """The document that a call with ``--json`` prints."""
         printed = self(*words, "--json")
         assert printed.code == 0, printed.err
         return printed.document
 
     def run(self, retriever: str, *words: str | Path, dataset: str = "tiny") -> str:
-        """Id of a run over a dataset."""
         return str(self.json("run", "--dataset", dataset, "--retriever", retriever, *words)["run"])
 
     def failure(self, *words: str | Path) -> str:
@@ -65,6 +60,20 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 
 
 @pytest.fixture
+def asks(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A server of scripted models, which the verbs ask."""
+
+    @contextmanager
+    def serve(say: Any) -> Iterator[Scripted]:
+        with scripted(answering(say), listed=("word-overlap", "always-yes", "M", "J")) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
+            yield server
+
+    return serve
+
+
+@pytest.fixture
 def tiny_file(tmp_path: Path) -> Path:
     """Six instances, see ``tests.factories.raw_dataset``."""
     return written(tiny_dataset(), tmp_path / "tiny.json")
@@ -77,31 +86,11 @@ def tiny(command: Command, tiny_file: Path) -> Path:
     return tiny_file
 
 
-@pytest.fixture(scope="session")
-def _store_with_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that is copied: a store with ``tiny`` and runs over it."""
-    folder = tmp_path_factory.mktemp("runs")
-    store, copy = store_with(tiny_dataset(), folder), folder / "copy.sqlite"
-    for retriever in ("oracle", "lead"):
-        list(execute(plan(store, "tiny", retriever)))
-    store.backup(copy)
-    return copy
-
-
 @pytest.fixture
-def two_runs(_store_with_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+def two_runs(tiny: Path) -> tuple[str, str]:
     """Ids of an oracle and a lead run over ``tiny``."""
-    path = shutil.copy(_store_with_runs, tmp_path / "with-runs.sqlite")
-    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(path))
-    runs = {run.retriever: run.id for run in RunStore(open_store()).runs("tiny")}
-    return runs["oracle"], runs["lead"]
-
-
-@pytest.fixture
-def sample(command: Command) -> str:
-    """The sample papers, in the store under this name."""
-    assert command("ingest", SAMPLE, "--name", "sample").code == 0
-    return "sample"
+    oracle, lead = (list(execute(plan(open_store(), "tiny", name)))[-1].run_id for name in ("oracle", "lead"))
+    return oracle, lead
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

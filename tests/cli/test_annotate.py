@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.annotation.scripted_model import paper_text, scripted_answer
 from tests.annotation.trials_folder import trials_folder
 from tests.answers import test_of_paper as tea
 from tests.cli.conftest import Command
-from tests.llm.server import answering, reply, scripted
+from tests.llm.server import reply
 from tests.papers.pdf.hostile import paged
 
 TEXT = "Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
@@ -31,44 +32,31 @@ def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path)
     assert command(*words, "Night work.", "--pdf", tmp_path / "out.pdf").code == 1  # a text is no PDF
     file = tmp_path / "night.pdf"
     file.write_bytes(paged())
-    words = ("find", file, "--retriever", "bm25", "--pdf", tmp_path / "out.pdf", "--hypothesis")
-    assert command(*words, "A sentence is printed.").code == 0
+    assert command("find", file, "--pdf", tmp_path / "out.pdf", "--hypothesis", "A sentence.").code == 0
     assert b"/Highlight" in (tmp_path / "out.pdf").read_bytes()
 
 
-def test_find_asks_a_model_what_the_paper_says_and_which_sentences_are_for_or_against(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_find_asks_a_model_what_the_paper_says(command: Command, asks: Any, tmp_path: Path) -> None:
     file = tmp_path / "tea.txt"
     file.write_text(tea.TEXT)
     words = ("find", file, "--retriever", "lead", "--hypothesis", tea.HYPOTHESIS, "--answer", "--stances")
     assert "--model" in command.failure(*words)
-    with scripted(answering(tea.model)) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "x")
-        document, printed = command.json(*words, "--model", "m"), command(*words, "--model", "m")
-    assert [pick.get("stance") for pick in document["papers"][0]["picks"]] == [
-        "supports",
-        "against",
-        "neither",
-        None,
-    ]
-    assert document["papers"][0]["answer"]["verdict"] == "mixed"
+    with asks(tea.model):
+        document, printed = command.json(*words, "--model", "M"), command(*words, "--model", "M")
+    (paper,) = document["papers"]
+    assert [pick.get("stance") for pick in paper["picks"]] == ["supports", "against", "neither", None]
+    assert paper["answer"]["verdict"] == "mixed"
     assert "[3] [999: not in this paper]" in printed.out
 
 
-def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_proposals_are_exported_ingested_and_run(command: Command, asks: Any, tmp_path: Path) -> None:
     (tmp_path / "tea.txt").write_text(paper_text())
     lines = tmp_path / "papers.jsonl"
     lines.write_text(json.dumps({"paper": "tea.txt", "summary": "Tea is good for blood and weight."}))
     mine = tmp_path / "mine.json"
-    with scripted(answering(lambda sent: reply(scripted_answer(sent)))) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "x")
-        assert command("annotate", "propose", str(lines), "--model", "m", "--estimate").code == 0
-        document = command.json("annotate", "propose", lines, "--model", "m")
+    with asks(lambda sent: reply(scripted_answer(sent))):
+        assert command("annotate", "propose", lines, "--model", "M", "--estimate").code == 0
+        document = command.json("annotate", "propose", lines, "--model", "M")
         assert document["papers"][0]["marks"] == 4
     assert command("annotate", "export", "--out", str(mine)).code == 1
     words = ("annotate", "export", "--undecided", "--min-covered", "0.6")
@@ -102,11 +90,7 @@ def test_agreement_with_the_gold_of_an_instance(command: Command, tiny: Path) ->
     instance = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
     assert instance.gold is not None
     Annotations(store).save(instance.key, instance.gold.without_marks("Ada").mark("aspect_0", [0]))
-    words = ("tiny_0", "--dataset", "tiny", "--annotator", "Ada", "--annotator", "gold")
-    rows = command.json("analyse", "agreement", *words)["tables"]["disagreements"]
+    words = ("--dataset", "tiny", "--annotator", "Ada", "--annotator")
+    rows = command.json("analyse", "agreement", *words, "gold")["tables"]["disagreements"]
     assert [(row["aspect"], row["marked_by"]) for row in rows] == [("A2", "gold")] * 2 + [("A3", "gold")] * 2
-    of_all = command.json("analyse", "agreement", *words[1:])["tables"]["disagreements"]
-    assert of_all == rows  # of all that both marked
-    assert "two of Ada, Ben" in command.failure(
-        "analyse", "agreement", "--annotator", "Ada", "--annotator", "Ben"
-    )
+    assert "two of Ada, Ben" in command.failure("analyse", "agreement", *words, "Ben")

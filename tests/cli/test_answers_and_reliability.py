@@ -2,8 +2,6 @@
 
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +11,10 @@ from evidencebench_core.reliability.read_items import SAMPLE, read_items
 from tests.answers.medaesqa import main_file
 from tests.cli.conftest import Command, rows_of
 from tests.factories import tiny_dataset, written
-from tests.llm.server import Scripted, answering, reply, scripted
+from tests.llm.server import reply
 from tests.reliability.scripted_models import step
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-
-@pytest.fixture
-def asks(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A server of scripted models, which the verbs ask."""
-
-    @contextmanager
-    def serve(say: Any) -> Iterator[Scripted]:
-        with scripted(answering(say), listed=("word-overlap", "always-yes", "M", "J")) as server:
-            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-            monkeypatch.setenv("OPENAI_API_KEY", "k")
-            yield server
-
-    return serve
 
 
 def say(sent: dict[str, Any]) -> Any:

@@ -7,17 +7,13 @@ from pathlib import Path
 import pytest
 
 import evidencebench_core
-from evidencebench_core.analyses.sample import SAMPLE_RUNS
 from evidencebench_core.data.store import open_store
-from evidencebench_core.runs import RunStore
-from tests.factories import raw_instance, written
 
 APP = import_module("evidencebench_core.cli.app")
 
 
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
-    """What would have been started: the words of the command, and its environment."""
     calls: list[tuple[list[str], dict[str, str]]] = []
     monkeypatch.setattr(APP, "_serve", lambda *call: calls.append(call) or 0)
     return calls
@@ -43,38 +39,31 @@ def test_the_app_of_this_repository_serves_this_machine_only(
     assert tokens == [None, "", None, "correct horse"]  # without one the server makes it, unless it is empty
 
 
+THIS = ["localhost", "127.0.0.1", "::1"]
+
+
 @pytest.mark.parametrize(
-    ("host", "more", "names"),
+    ("words", "names"),
     [
-        ("lab.example", [], ["lab.example", "localhost", "127.0.0.1", "::1"]),
-        ("localhost", ["lab.example"], ["localhost", "127.0.0.1", "::1", "lab.example"]),
-        ("0.0.0.0", ["lab.example"], ["localhost", "127.0.0.1", "::1", "lab.example"]),  # noqa: S104
-        ("0.0.0.0", [], []),  # noqa: S104 - whatever this machine is called
-        ("::", [], []),
+        ("--host lab.example", ["lab.example", *THIS]),
+        ("--allow-host lab.example", [*THIS, "lab.example"]),
+        ("--host 0.0.0.0 --allow-host lab.example", [*THIS, "lab.example"]),
+        ("--host ::", []),  # whatever this machine is called
     ],
 )
-def test_the_names_that_the_app_is_served_under(
-    command, starts, host: str, more: list[str], names: list[str]
-) -> None:
-    command("app", "--host", host, *(word for name in more for word in ("--allow-host", name)))
-    ((words, _),) = starts
-    assert [word.partition("=")[2] for word in words if word.startswith("--server.allowedHosts=")] == names
-    shown = "lab.example" if host == "lab.example" else "localhost"
-    assert f"--browser.serverAddress={shown}" in words  # else Streamlit asks an outside address for it
+def test_the_names_that_the_app_is_served_under(command, starts, words: str, names: list[str]) -> None:
+    command("app", *words.split())
+    ((started, _),) = starts
+    assert [word.partition("=")[2] for word in started if word.startswith("--server.allowedHosts=")] == names
+    shown = "lab.example" if "--host lab" in words else "localhost"
+    assert f"--browser.serverAddress={shown}" in started  # else Streamlit asks an outside address for it
 
 
-def test_the_sample_is_in_the_store_before_the_app_opens(
-    command, starts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(APP, "app_folder", lambda: tmp_path)
-    (tmp_path / "sample_data").mkdir()
-    sample = {"made_up": raw_instance(5, {"a": [3]}, synthetic=True)}
-    written(sample, tmp_path / "sample_data" / "sample_data.json")
+def test_the_sample_is_in_the_store_before_the_app_opens(command, starts) -> None:
     assert "now in" in command("app", "--sample").err
     (dataset,) = open_store().datasets()
-    assert (dataset.name, dataset.n_instances, dataset.synthetic) == ("sample_data", 1, True)
+    assert (dataset.name, dataset.n_instances, dataset.synthetic) == ("sample_data", 6, True)
     assert "already in" in command("app", "--sample").err
-    assert [run.label for run in RunStore(open_store()).runs("sample_data")] == list(SAMPLE_RUNS)
     assert len(starts) == 2
 
 

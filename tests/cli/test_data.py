@@ -47,8 +47,11 @@ def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes
 ) -> None:
     run, own = command.run("lead"), OwnPapers(open_store()).save(PAPER, "First")
     assert [row["name"] for row in command.json("list", "papers")] == ["First"]
-    names = (("run", run[:6], "ours"), ("paper", "First", "Second"), ("dataset", "tiny", "mine"))
-    for kind, name, new in names:
+    for kind, name, new in (
+        ("run", run[:6], "ours"),
+        ("paper", "First", "Second"),
+        ("dataset", "tiny", "mine"),
+    ):
         assert f"to {new}" in command("rename", kind, name, new).out
         assert command("delete", kind, name if kind == "run" else new).code == 1
     command.failure("rename", "dataset", "mine", " ")
@@ -62,20 +65,15 @@ def test_the_cache_of_embeddings_is_emptied_when_that_is_confirmed(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(tmp_path))
-    file = tmp_path / "embeddings.sqlite"
-    file.write_bytes(b"vectors")
-    assert command("delete", "embeddings", "all").code == 1
-    assert file.exists()
-    assert command("delete", "embeddings", "all", "--yes").code == 0
-    assert not file.exists()
+    (tmp_path / "embeddings.sqlite").write_bytes(b"vectors")
+    codes = [command("delete", "embeddings", "all", *words).code for words in ((), ("--yes",))]
+    assert (codes, list(tmp_path.iterdir())) == ([1, 0], [])
 
 
-def test_notes_are_listed_and_written(command: Command, tiny: Path, tmp_path: Path) -> None:
+def test_notes_go_into_a_file(command: Command, tiny: Path, tmp_path: Path) -> None:
     about = {"instance_id": "tiny_1", "dataset": "tiny", "author": "Ada"}
     NoteStore(open_store()).add(Note(**about, sentence=2, flagged=True, text="=odd"))
     NoteStore(open_store()).add(Note(**about, text="fine"))
-    rows = command.json("notes", "--dataset", "tiny")["tables"]["notes"]
-    assert [(row["sentence"], row["text"]) for row in rows] == [(None, "fine"), (2, "=odd")]
     command("notes", "--dataset", "tiny", "--flagged", "--out", tmp_path / "notes.csv")
     assert [row["text"] for row in rows_of(tmp_path / "notes.csv")] == ["'=odd"]
 
@@ -83,12 +81,10 @@ def test_notes_are_listed_and_written(command: Command, tiny: Path, tmp_path: Pa
 def test_a_backup_is_a_store_and_has_the_ranker(
     command: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ranker = tmp_path / "ranker"
-    ranker.mkdir()
-    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(ranker))
+    (tmp_path / "ranker").mkdir()
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
     copy = tmp_path / "copy.sqlite"
     assert command("backup", copy).code == 0
     assert (tmp_path / "copy.ranker").is_dir()
     assert command.json("list", "datasets", "--store", copy) == command.json("list", "datasets")
-    assert "--overwrite" in command.failure("backup", copy).splitlines()[-1]
-    assert command("backup", copy, "--overwrite").code == 0
+    assert "--overwrite" in command.failure("backup", copy)

@@ -18,27 +18,15 @@ PAPER = instance_from("i", raw_instance(LINES, {"a": [1, 2], "b": [4]}, results=
 TRAINED_ON = TrainedOn("tiny", 1, ("0" * 64,))
 
 
-def test_the_record_of_a_training_is_read_back_and_nothing_else(tmp_path: Path) -> None:
-    assert TrainedOn.read(str(tmp_path)) == ()
-    TRAINED_ON.write(tmp_path)
-    assert TrainedOn.read(str(tmp_path)) == (TRAINED_ON,)
-    for content in ("not json", "[]", '{"dataset": 1}'):
-        (tmp_path / "trained_on.json").write_text(content, encoding="utf-8")
-        assert TrainedOn.read(str(tmp_path)) == ()
-
-
 def test_triplets_are_a_covering_and_another_sentence() -> None:
     triplets = triplets_of([PAPER], 400)
-    assert [len(column) for column in triplets.values()] == [400] * 3
-    assert set(triplets["anchor"]) == {"H"}
+    assert triplets["anchor"] == ["H"] * 400
     assert set(triplets["positive"]) == {"one", "two", "three"}
-    # the same words elsewhere are no negative
-    assert set(triplets["negative"]) == {"T", "R", "four"}
+    assert set(triplets["negative"]) == {"T", "R", "four"}  # the same words elsewhere are none
     # aspects weigh the same, however many sentences they have
     share = np.mean([positive == "three" for positive in triplets["positive"]])
     assert share == pytest.approx(0.5, abs=0.1)
-    first, again, other = (triplets_of([PAPER], 5, seed) for seed in (1, 1, 2))
-    assert first == again != other
+    assert triplets_of([PAPER], 5, 1) == triplets_of([PAPER], 5, 1) != triplets_of([PAPER], 5, 2)
     with pytest.raises(SettingError):
         triplets_of([], 5)
 
@@ -47,10 +35,11 @@ def test_triplets_are_a_covering_and_another_sentence() -> None:
 @pytest.mark.slow
 def test_a_model_learns_and_tells_what_it_has_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny_encoder, new = str(tiny_bert(tmp_path / "tiny")), tmp_path / "new"
-    fast = {"per_device_train_batch_size": 32, "num_train_epochs": 3, "learning_rate": 0.01}
-    monkeypatch.setattr(finetuning, "TRAINING", fast)
+    monkeypatch.setattr(finetuning, "TRAINING", {"num_train_epochs": 20, "learning_rate": 0.01})
     finetune_encoder(triplets_of([PAPER], 200), tiny_encoder, 0, TRAINED_ON, new)
     assert TrainedOn.read(str(new)) == (TRAINED_ON,)
+    (new / "trained_on.json").write_text('{"dataset": 1}')
+    assert TrainedOn.read(str(new)) == ()
 
     def margin(model: str) -> float:
         vectors = Encoder(model).vectors("H", ["one", "three", "four", "T"])

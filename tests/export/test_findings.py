@@ -1,6 +1,5 @@
 """The page to take home and the reasons: all marked pages, nothing untrue, no markup from a text."""
 
-import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from evidencebench_core.export import findings as module
-from evidencebench_core.export import findings_document, findings_html
+from evidencebench_core.export import findings_html
 from evidencebench_core.export.findings import STANCE_WORDS, numbers_beside, passage_documents
 from evidencebench_core.papers import Box, Float, PageImage, Paper
 from evidencebench_core.papers.find import Findings, ReadPaper, findings_in
@@ -28,8 +27,7 @@ MOMENT = datetime(2026, 11, 23, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    paper = paper_of_file(TEXT.encode(), "salt.txt")
-    read = ReadPaper(paper, "salt.txt", "salt.txt")
+    read = ReadPaper(paper_of_file(TEXT.encode(), "salt.txt"), "salt.txt", "salt.txt")
     return findings_in(read, "A salt <i>substitute</i> lowers pressure.", make_retriever("bm25"), 3)
 
 
@@ -50,14 +48,12 @@ def test_the_page_is_whole_in_itself_and_shows_every_marked_page(
 ) -> None:
     texts = tuple(f"{text} (Table 1, Fig. 1)" for text in findings.read.paper.sentences)
     boxes = tuple((Box(3 * n + 1, 10, 20, 200, 40),) for n in range(len(texts)))
-    tables = (
-        Float("Table 1", "<i>Salt</i> by arm.", 2, Box(2, 10, 20, 210, 60)),
-        Float("Figure 1", "None.", 2),
+    drawn = Float("Table 1", "<i>Salt</i> by arm.", 2, Box(2, 10, 20, 210, 60))
+    floats = (drawn, Float("Figure 1", "None.", 2))
+    read = replace(
+        findings.read, paper=replace(findings.read.paper, sentences=texts, boxes=boxes, floats=floats)
     )
-    paper = replace(findings.read.paper, sentences=texts, boxes=boxes, floats=tables)
-    findings = replace(
-        findings, read=replace(findings.read, paper=paper), stances={findings.picks[0]: "against"}
-    )
+    findings = replace(findings, read=read, stances={findings.picks[0]: "against"})
     asked: list[int] = []
     comments: dict[tuple[Box, ...], str] = {}
     monkeypatch.setattr(module, "highlighted_pdf", lambda pdf, marks, _: comments.update(marks) or pdf)
@@ -95,11 +91,3 @@ def test_numbers_stand_at_the_column_of_the_widest_line_and_those_of_one_line_to
     paper = Paper("p", "", ("One.",) * 5, ("normal_paragraph",) * 5, "pdf", {}, (), boxes=lines)
     beside = numbers_beside(paper, {0: 1, 1: 2, 2: 3, 3: 4, 4: 4}, PageImage(1, 1, 600, 800, b""))
     assert beside == [("left", 12.5, "1 3", 0), ("left", 37.5, "4", 3), ("right", 10.0, "2", 1)]
-
-
-def test_the_document_is_json(findings: Findings) -> None:
-    document = json.loads(json.dumps(findings_document(findings, 3)))
-    assert [pick["sentence"] for pick in document["picks"]] == list(findings.picks)
-    assert document["paper"]["title"] == "Salt and <b>pressure</b>"
-    assert document["close"] is True
-    assert document["best"] is None  # bm25 has no embeddings

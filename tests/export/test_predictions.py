@@ -14,7 +14,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, PaperError, SettingError, StoreError
 from evidencebench_core.export import rows, write_predictions, write_run
 from evidencebench_core.export.predictions import import_annotator, import_run
-from evidencebench_core.runs import RunStore, execute, plan, score_predictions, score_run
+from evidencebench_core.runs import RunStore, run, score_run
 from evidencebench_core.tasks import TASKS, task_named
 from tests.factories import raw_dataset, store_with
 
@@ -31,9 +31,7 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def bm25(store: Store) -> str:
     """Id of a finished run."""
-    for _ in execute(plan(store, "tiny", "bm25")):
-        pass
-    return RunStore(store).runs()[0].id
+    return run(store, "tiny", "bm25").id
 
 
 def text_of(store: Store, run_id: str, task: str, form: str = "predictions") -> str:
@@ -58,13 +56,8 @@ def test_an_exported_ranking_comes_back_with_the_same_scores(store: Store, bm25:
     path = saved(tmp_path, text_of(store, bm25, "er@99", "trec"))
     found = import_run(store, "tiny", path, " my  system ")
     assert found.label == "my system (imported)"
-    for task in FOUR:
+    for task in (*FOUR, "er@3"):
         assert score_run(store, found.id, task) == score_run(store, bm25, task)
-        before, after = (RunStore(store).retrieval(run, task, ID) for run in (bm25, found.id))
-        assert before
-        assert after
-        assert (after.ranking, after.selection) == (before.ranking, before.selection)
-    assert score_run(store, found.id, "er@3") == score_run(store, bm25, "er@3")
     assert score_run(store, found.id, "result-er@unconstrained").aspect_recall == 1
 
 
@@ -81,21 +74,15 @@ def test_exported_selections_come_back_with_the_same_scores(
 def test_ids_that_a_line_cannot_hold(tmp_path: Path) -> None:
     (raw,) = raw_dataset(1).values()
     store = store_with({"a b%20c": raw, "plain%41": raw}, tmp_path)
-    for _ in execute(plan(store, "tiny", "lead")):
-        pass
-    (lead,) = RunStore(store).runs()
-    path = saved(tmp_path, text_of(store, lead.id, "er@99", "trec"))
-    found = import_run(store, "tiny", path, "mine")
-    assert score_run(store, found.id, "er@10") == score_run(store, lead.id, "er@10")
-    raw_id = saved(tmp_path, "plain%41 Q0 3 1 1 me")
-    assert import_run(store, "tiny", raw_id, "raw").answered == {"": 1}
+    mine = import_run(store, "tiny", saved(tmp_path, "plain%41 Q0 3 1 1 me\na%20b%2520c Q0 4 1 1 me"), "mine")
+    assert RunStore(store).selections(mine, "er@10") == {"plain%41": (3,), "a b%20c": (4,)}
 
 
 def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp_path: Path) -> None:
     lines = ("3 9 0.5", "4 2 0.5", "5 7 -1e-3", "6 1 2")
     text = "\r\n".join(f"tiny_0\tQ0 {line} me" for line in lines)
-    run = import_run(store, "tiny", saved(tmp_path, b"\xef\xbb\xbf" + text.encode()), "mine")
-    answer = RunStore(store).retrieval(run.id, "er@3", ID)
+    mine = import_run(store, "tiny", saved(tmp_path, b"\xef\xbb\xbf" + text.encode()), "mine")
+    answer = RunStore(store).retrieval(mine.id, "er@3", ID)
     assert answer
     assert (answer.ranking, answer.selection) == ((6, 4, 3, 5), (6, 4, 3))
     assert answer.scores == (2, 0.5, 0.5, -0.001)
@@ -103,13 +90,9 @@ def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp
 
 def test_scores_of_sentences_are_a_ranking(store: Store, tmp_path: Path) -> None:
     scores = {ID: {"7": 11.0, "2": 0.5, "10": 0.5, "0": -1}, "tiny_4": {"1": 1}}  # tiny_4 has no results
-    run = import_run(store, "tiny", saved(tmp_path, scores), "mine")
-    assert run.tasks == {"er@optimal": 2, "er@10": 2, "result-er@optimal": 1, "result-er@5": 1}
-    assert RunStore(store).selections(run, "er@3") == {ID: (7, 2, 10), "tiny_4": (1,)}
-    assert (
-        score_run(store, run, "er@3").per_instance
-        == score_predictions(store, "tiny", {ID: scores[ID], "tiny_4": [1]}, "er@3").per_instance
-    )
+    mine = import_run(store, "tiny", saved(tmp_path, scores), "mine")
+    assert mine.tasks == {"er@optimal": 2, "er@10": 2, "result-er@optimal": 1, "result-er@5": 1}
+    assert RunStore(store).selections(mine, "er@3") == {ID: (7, 2, 10), "tiny_4": (1,)}
 
 
 @pytest.mark.parametrize(
@@ -117,28 +100,17 @@ def test_scores_of_sentences_are_a_ranking(store: Store, tmp_path: Path) -> None
     [
         ({"tiny_9": [1]}, "'tiny_9': is no instance of the dataset. Its ids are like 'tiny_0'"),
         ({ID: [12]}, "'tiny_0': selects sentence 12, but the paper has 12 sentences"),
-        ({ID: [-1]}, "sentence -1"),
-        ({ID: [1.0]}, "1.0, not an integer"),
         ({ID: [True]}, "True, not an integer"),
         ({ID: 3}, "has 3 for a selection"),
         ({ID: [1, 2, 3, 4]}, "holds selections, which are for one task"),
-        ({ID: {"12": 1.0}}, "'tiny_0': selects sentence 12, but the paper has 12 sentences"),
         ({ID: {"x": 1.0}}, "'tiny_0': has {'x': 1.0} for scores"),
-        ({ID: {"1": 1.0}, "tiny_1": [1]}, "'tiny_1': has [1], where others have scores"),
         ({}, "holds no answer"),
         ('{"tiny_0": [1], "tiny_0": [2]}', "'tiny_0' more than once"),
-        ('{"tiny_0": [1', "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
-        ("[[1]]", "not an object"),
-        ("", "holds no answer"),
         (b"\x89PNG\xff\xfe\x00", "is not UTF-8"),
         (TREC.format(1) + "tiny_0 Q0 2 2 0.5", "line 2: is 'tiny_0 Q0 2 2 0.5'"),
         (TREC.format(1) + "\n" + TREC.format(1), "line 3, 'tiny_0': ranks sentence 1 again"),
-        (TREC.format(12), "line 1, 'tiny_0': selects sentence 12, but"),
         *((TREC.format(text), "line 1") for text in ("-1", "d3", "9" * 5_000)),
-        ("tiny_9 Q0 1 1 1 me", "line 1, 'tiny_9': is no instance"),
         *((f"tiny_0 Q0 1 1 {text} me", "line 1: is ") for text in ("nan", "inf", "1e999", "high")),
-        ("tiny_0 Q0 1 first 1 me", "line 1: is "),
     ],
 )
 def test_one_wrong_row_is_named_and_nothing_is_imported(
@@ -173,19 +145,15 @@ def test_marks_of_a_person_are_a_run_in_the_order_of_marking(store: Store) -> No
         import_annotator(store, "tiny", "Ada")
     blank = Annotation("Ada", "Tea.", 12).add_aspect("Design").add_aspect("Harm", is_result=True)
     first = blank.mark("aspect_1", [9]).mark("aspect_0", [4])
-    for state in (
-        blank,
-        first,
-        first.mark("aspect_0", [7, 2]),
-        first.mark("aspect_1", [1]).mark("aspect_0", [2]),
-    ):
+    last = first.mark("aspect_1", [1]).mark("aspect_0", [2])
+    for state in (blank, first, first.mark("aspect_0", [7, 2]), last):
         annotations.save(instance_key(info, ID), state)
     annotations.save(instance_key(info, "tiny_1"), blank)  # no mark
-    run = import_annotator(store, "tiny", "Ada")
-    assert (run.label, run.tasks["er@10"], run.tasks["result-er@5"]) == ("Ada (annotator)", 1, 1)
-    picks = {task: RunStore(store).selections(run, task) for task in ("er@10", "er@3", "result-er@5")}
+    marks = import_annotator(store, "tiny", "Ada")
+    assert (marks.label, marks.tasks["er@10"], marks.tasks["result-er@5"]) == ("Ada (annotator)", 1, 1)
+    picks = {task: RunStore(store).selections(marks, task) for task in ("er@10", "er@3", "result-er@5")}
     assert picks == {"er@10": {ID: (4, 9, 2, 1)}, "er@3": {ID: (4, 9, 2)}, "result-er@5": {ID: (9, 1)}}
     annotations.save(instance_key(info, ID), first)
     again = import_annotator(store, "tiny", "Ada")
-    assert again.id == run.id
+    assert again.id == marks.id
     assert RunStore(store).selections(again, "er@10") == {ID: (4, 9)}

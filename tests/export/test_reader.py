@@ -31,22 +31,18 @@ def test_data_of_a_small_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "marks"),
+    ("changes", "marks", "covered"),
     [
-        ({"active": None}, "...gg..gggg."),  # gold, and nothing missed
-        ({"aspects": (), "active": 1}, ".......p..p."),
+        ({"active": None}, "...gg..gggg.", [None] * 4),  # gold, and nothing missed
+        ({"aspects": (), "active": 1}, ".......p..p.", []),
         # dense picks 7 and 10, which cover both result aspects; 3, 4, 8, 9 cover others only
-        ({"focus": "results", "active": 1}, ".......b..b."),
+        ({"focus": "results", "active": 1}, ".......b..b.", [False, False, True, True]),
     ],
 )
-def test_marks(changes: dict[str, Any], marks: str) -> None:
-    view = replace(short_view(), **changes)
-    data = view_data(view)
+def test_marks(changes: dict[str, Any], marks: str, covered: list[bool | None]) -> None:
+    data = view_data(replace(short_view(), **changes))
     assert data["marks"] == marks
-    if "focus" in changes:
-        assert [aspect["focus"] for aspect in data["aspects"]] == [False, False, True, True]
-    if changes["active"] is None:
-        assert [aspect["covered"] for aspect in data["aspects"]] == [None] * 4
+    assert [aspect["covered"] for aspect in data["aspects"]] == covered
 
 
 def test_positions_the_paper_does_not_have_are_none_and_picks_are_refused() -> None:
@@ -65,28 +61,29 @@ def test_types_of_a_title_block_and_headings() -> None:
     types = (*("section_name",) * 3, "normal_paragraph", "section_name")
     view = replace(short_view(), sentences=sentences, sentence_types=types, aspects=(), systems=())
     assert view_data(view)["types"] == "tfhps"
-    for text, letter in (
-        *(("RESULTS", "h"), ("Materials and methods", "h"), ("2. Methods", "h")),
-        *(("Statistical analysis", "s"), ("2.1 Study population", "s"), ("", "s")),
-    ):
-        view = replace(
-            view, sentences=("A title", "Words.", text), sentence_types=(types[0], types[3], types[0])
-        )
-        assert view_data(view)["types"][2] == letter
+    texts = (
+        "RESULTS",
+        "Materials and methods",
+        "2. Methods",
+        "Statistical analysis",
+        "2.1 Study population",
+        "",
+    )
+    view = replace(
+        view, sentences=("A title", "Words.", *texts), sentence_types=(*types[2:4], *types[:1] * 6)
+    )
+    assert view_data(view)["types"] == "tphhhsss"
 
 
-def test_data_is_json_one_letter_a_sentence() -> None:
+def test_data_is_json_one_letter_a_sentence_and_the_key_that_of_the_text() -> None:
     for view in (stress_view(), hostile_view()):
         data = view_data(view)
         assert json.loads(json.dumps(data)) == data
         assert len(data["texts"]) == len(data["types"]) == len(data["marks"]) == len(view.sentences)
-
-
-def test_the_paper_key_changes_with_the_text_and_not_with_the_marks() -> None:
     view = short_view()
-    other = replace(view, sentences=(*view.sentences[:-1], "Changed."))
+    others = replace(view, sentences=(*view.sentences[:-1], "Changed.")), replace(view, paper="other")
     assert paper_key(replace(view, systems=(), selected=3)) == paper_key(view)
-    assert len({paper_key(view), paper_key(other), paper_key(replace(view, paper="other"))}) == 3
+    assert len({*map(paper_key, others), paper_key(view)}) == 3
 
 
 def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:

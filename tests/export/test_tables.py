@@ -9,10 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from evidencebench_core.data import instance_from
-from evidencebench_core.export import Row, csv_text, rows, versions, write_csv, write_json
+from evidencebench_core.export import Row, csv_text, rows, write_csv, write_json
 from evidencebench_core.export.tables import COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunStore, execute, plan, score_run
+from evidencebench_core.runs import RunStore, score_run
+from evidencebench_core.runs import run as run_of
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance, store_with, tiny_dataset
 
@@ -23,41 +24,41 @@ PAPER = instance_from("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": 
 
 
 def answer(picks: Sequence[int] | None, name: str = "i") -> Row:
-    retrieval = None if picks is None else ranking_in(picks)
-    reason = "" if picks is not None else "=it broke"
-    return Row(name, PAPER.evidence, retrieval, reason, PAPER)
-
-
-def ranking_in(picks: Sequence[int]) -> Retrieval:
     """The picks, and behind them the other sentences."""
-    others = [index for index in range(5) if index not in picks]
-    return Retrieval((*picks, *others), (0.5, -0.25, -0.25, -1.0, -2.0), len(picks))
+    if picks is None:
+        return Row(name, PAPER.evidence, None, "=it broke", PAPER)
+    ranking = (*picks, *(index for index in range(5) if index not in picks))
+    retrieval = Retrieval(ranking, (0.5, -0.25, -0.25, -1.0, -2.0), len(picks))
+    return Row(name, PAPER.evidence, retrieval, "", PAPER)
 
 
 def csv_rows(*answers: Row) -> list[dict[str, str]]:
     stream = io.StringIO(newline="")
-    write_csv(answers, TASK, stream, "run-1")
+    write_csv({TASK: answers}, stream, "run-1")
     return list(csv.DictReader(io.StringIO(stream.getvalue(), newline="")))
 
 
 def test_picks_by_hand() -> None:
-    # 1 covers x; 2 covers x again and y newly; 4 covers z.
-    rows = csv_rows(answer([1, 2, 4]))
+    """1 covers x; 2 covers x again and y newly; 4 covers z. Formulas are text and numbers stay numbers."""
+    rows = csv_rows(answer([1, 2, 4], name="@sum"))
     assert list(rows[0]) == list(COLUMNS)
-    columns = ["pick", "rank", "sentence", "score", "covers", "newly_covered"]
-    assert pd.DataFrame(rows)[columns].values.tolist() == [
-        ["1", "1", "1", "0.5", "A1", "A1"],
-        ["2", "2", "2", "-0.25", "A1 A2", "A2"],
-        ["3", "3", "4", "-0.25", "A3", "A3"],
+    columns = [
+        "run",
+        "task",
+        "instance",
+        "pick",
+        "rank",
+        "sentence",
+        "score",
+        "covers",
+        "newly_covered",
+        "text",
     ]
-    assert all(row.items() >= {"run": "run-1", "task": "er@3", "instance": "i"}.items() for row in rows)
-
-
-def test_formulas_are_text_and_numbers_stay_numbers() -> None:
-    rows = csv_rows(answer([1, 3], name="@sum"))
-    assert [row["text"] for row in rows] == ["'=1+1 was found.", "'-5 mmHg, it fell."]
-    assert rows[1]["score"] == "-0.25"
-    assert rows[0]["instance"] == "'@sum"
+    assert pd.DataFrame(rows)[columns].values.tolist() == [
+        ["run-1", "er@3", "'@sum", "1", "1", "1", "0.5", "A1", "A1", "'=1+1 was found."],
+        ["run-1", "er@3", "'@sum", "2", "2", "2", "-0.25", "A1 A2", "A2", "Blood pressure fell."],
+        ["run-1", "er@3", "'@sum", "3", "3", "4", "-0.25", "A3", "A3", "The end."],
+    ]
 
 
 def test_every_beginning_of_a_formula_is_quoted_and_other_texts_stay() -> None:
@@ -88,28 +89,22 @@ def test_instances_without_a_line_say_why() -> None:
         ("empty", "", "no sentence was picked"),
         ("broken", "", "no answer: =it broke"),
     ]
-    assert None not in [*rows[0].values(), *rows[1].values()]
-    assert csv_rows() == []
 
 
 def test_json_has_what_it_takes_to_trust_a_run(tmp_path: Path) -> None:
     store = store_with(tiny_dataset(), tmp_path)
     tasks = [task_named("er@3"), task_named("result-er@5")]
-    (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=tasks, limit=5))
-    run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
+    run, stream = run_of(store, "tiny", "bm25", {"k1": 1.2}, tasks, 5), io.StringIO()
     answers = [(task, score_run(store, run.id, task), rows(store, run, task)) for task in tasks]
+    info = store.dataset("tiny")
     write_json(run, info, answers, stream)
     document = json.loads(stream.getvalue())
-    assert (document["run"], document["versions"]) == (run.id, versions())
-    assert document["settings"] == {"k1": 1.2, "b": 0.75}
+    assert (document["run"], document["settings"]) == (run.id, {"k1": 1.2, "b": 0.75})
     assert document["dataset"] == {"name": "tiny", "sha256": info.sha256, "n_instances": 6}
     first, score = document["tasks"]["er@3"], answers[0][1]
     assert first["score"]["aspect_recall"] == score.aspect_recall
-    retrieval = RunStore(store).retrieval(run.id, "er@3", "tiny_0")
-    record = first["instances"]["tiny_0"]
-    assert tuple(record["selection"]) == retrieval.selection
-    assert tuple(record["scores"]) == retrieval.scores
+    retrieval, record = RunStore(store).retrieval(run.id, "er@3", "tiny_0"), first["instances"]["tiny_0"]
+    assert (tuple(record["selection"]), tuple(record["scores"])) == (retrieval.selection, retrieval.scores)
     assert record["aspect_recall"] == score.per_instance["tiny_0"]
     assert first["instances"]["tiny_5"] == {"error": "it was not asked"}
-    skipped = document["tasks"]["result-er@5"]["instances"]["tiny_4"]
-    assert skipped == {"error": "it has no result aspects"}
+    assert document["tasks"]["result-er@5"]["instances"]["tiny_4"] == {"error": "it has no result aspects"}

@@ -26,8 +26,6 @@ function isSelecting(node) {
   return Boolean(selection && !selection.isCollapsed);
 }
 
-// -- the keys of the page ---------------------------------------------------------------------------
-
 /** What has the keys for itself while the focus is in it: to type in, to choose from, or over the page. */
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [role=listbox], [role=dialog], dialog, [contenteditable]:not([contenteditable=false])";
 const SIGNS = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };

@@ -16,10 +16,8 @@ from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task, task_named, validated_selection
 from evidencebench_core.words import one_line
 
-FOLDER: Final = Path(__file__).parent
-"""Where the reader's scripts and style are."""
-PARTS: Final = ("draw.js", "minimap.js", "echo.js")
-"""The parts of ``reader.js``, in this order, after ``dom.js``."""
+FOLDER: Final = Path(__file__).parent  # of the reader's scripts and style
+PARTS: Final = ("draw.js", "minimap.js", "echo.js")  # of ``reader.js``, in this order, after ``dom.js``
 
 _PER_SYSTEM: Final = ("active", "marks", "aspects")
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -97,7 +95,7 @@ def _page(hypothesis: str, views: object) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{reader_style()}</style></head><body>'
-        f'<p class="hypothesis" dir="auto">{escape(hypothesis)}</p>'
+        f'<header class="over"><h1 dir="auto">{escape(hypothesis)}</h1></header>'
         f'<script type="application/json" id="data">{data}</script>'
         f"<script>{reader_script(_SHOW)}</script></body></html>"
     )

@@ -31,8 +31,6 @@ class Reader {
     this.listen();
   }
 
-  // -- what Python says ---------------------------------------------------------------------
-
   update(data, trigger) {
     this.trigger = trigger;
     this.root.classList.toggle("dark", darkPage(this.root));
@@ -73,8 +71,6 @@ class Reader {
     const { paper } = this.data;
     this.trigger("event", { kind, paper, sentence: this.selected, aspect: this.pinned, system });
   }
-
-  // -- drawing ------------------------------------------------------------------------------
 
   /** The page of a new paper, without any mark. */
   build() {
@@ -226,8 +222,6 @@ class Reader {
     );
   }
 
-  // -- what the reader does -----------------------------------------------------------------
-
   /** The first sentence that ends below a height of the page. */
   sentenceAt(y) {
     let [low, high] = [0, this.sentences.length - 1];
@@ -341,8 +335,6 @@ class Reader {
     this.showLit();
     this.emit("aspect");
   }
-
-  // -- what the user does: one listener of a kind for the whole reader -----------------------
 
   listen() {
     const { root, page } = this;

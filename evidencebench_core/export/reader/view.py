@@ -32,8 +32,6 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class SentenceNote:
-    """Readers' notes on a sentence."""
-
     sentence: int
     words: str
     flagged: bool = False
@@ -69,9 +67,8 @@ def view_of(instance: Instance, **shown: Any) -> PaperView:
 def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
     """The view as the browser gets it; ``draw.js`` documents the keys. `SelectionError` for more than three systems."""
     if len(view.systems) > MAX_SYSTEMS:
-        raise SelectionError(
-            view.paper, f"has {len(view.systems)} systems to show", f"Choose at most {MAX_SYSTEMS}."
-        )
+        problem = f"has {len(view.systems)} systems to show"
+        raise SelectionError(view.paper, problem, f"Choose at most {MAX_SYSTEMS}.")
     n = len(view.sentences)
     active = _position(view.active, len(view.systems))
     picks = None if active is None else view.systems[active].picks
@@ -107,7 +104,6 @@ def _position(value: int | None, size: int) -> int | None:
 
 
 def _type_letters(sentences: Sequence[str], types: Sequence[SentenceType]) -> str:
-    """``t`` title, ``f`` rest of the title block, ``h`` and ``s`` headings, ``a`` abstract, ``p`` text."""
     letters: list[str] = []
     for text, kind in zip(sentences, types, strict=True):
         if kind != "section_name":
@@ -128,16 +124,13 @@ def _word_data(words: SharedWords, sentences: Sequence[str]) -> dict[str, Any]:
 
 
 def _mark_letters(view: PaperView, picks: tuple[int, ...] | None) -> str:
-    covers = [
-        frozenset(aspect.sentence_indices)
-        for aspect in view.aspects
-        if view.focus == "all" or aspect.is_result
-    ]
-    marks = marks_of(picks, covers, len(view.sentences))
-    return "".join(
-        "o" if mark == "none" and index in view.proposed else _MARK_LETTERS[mark]
-        for index, mark in enumerate(marks)
-    )
+    aspects = [aspect for aspect in view.aspects if view.focus == "all" or aspect.is_result]
+    covers = [frozenset(aspect.sentence_indices) for aspect in aspects]
+    letters = [_MARK_LETTERS[mark] for mark in marks_of(picks, covers, len(view.sentences))]
+    proposed = [index for index in view.proposed if letters[index] == "."]
+    for index in proposed:
+        letters[index] = "o"
+    return "".join(letters)
 
 
 def _aspect_data(aspect: Aspect, focus: Focus, picks: tuple[int, ...] | None) -> dict[str, Any]:

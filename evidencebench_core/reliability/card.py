@@ -12,8 +12,8 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set
 from evidencebench_core.reliability.runs import (
+    KIND,
     items_of,
-    reliability_run,
     reliability_runs,
     run_probes,
     settings_label,
@@ -21,7 +21,7 @@ from evidencebench_core.reliability.runs import (
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
-from evidencebench_core.runs import RunInfo, RunStore, judge_run
+from evidencebench_core.runs import RunInfo, RunStore, chat_run, judge_run
 from evidencebench_core.stats import Estimate, holm
 from evidencebench_core.words import enumerated
 
@@ -97,7 +97,7 @@ def run_score(store: Store, run_id: str, judge: str | None = None) -> TaskScore:
 
     Free texts are read by ``judge``, a model, else by the one that has read the most of them.
     """
-    run = reliability_run(store, run_id)
+    run = chat_run(store, run_id, KIND)
     items = items_of(store, run.subject)
     baseline = baseline_of(run, reliability_runs(store, items.name))
     return _score(store, run, items, _score(store, baseline, items) if baseline else None, judge)

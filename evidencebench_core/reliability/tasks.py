@@ -12,14 +12,7 @@ from pydantic import Field
 
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.reliability import probes
-from evidencebench_core.reliability.figures import (
-    BIAS,
-    JUDGED_ACCURACY,
-    JUDGED_F1,
-    REFRAIN_RATE,
-    WEIGHTED_F1,
-    Figure,
-)  # fmt: skip
+from evidencebench_core.reliability.figures import BIAS, JUDGED_ACCURACY, REFRAIN_RATE, WEIGHTED_F1, Figure
 from evidencebench_core.reliability.items import Item, ItemSet, Kind
 from evidencebench_core.reliability.probes import Draft, Probe
 from evidencebench_core.retrievers.settings import Setting, Settings
@@ -169,7 +162,7 @@ _TASKS: Final = (
     ),
     ReliabilityTask(
         name="conclusion", number="T9", title="Conclusion", prompt="reliability-conclusion", needs=_SHORT,
-        probes=probes.free_text, labels=(), judge=_CONCLUSION, figure=JUDGED_F1,
+        probes=probes.free_text, labels=(), judge=_CONCLUSION,
         about="Whether a conclusion that the model writes still answers the question rightly.",
     ),
     ReliabilityTask(

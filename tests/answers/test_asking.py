@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.asking import abstract_answers, answer_plan, answers_of, cited_run
+from evidencebench_core.answers.asking import KIND, abstract_answers, answer_plan, answers_of
 from evidencebench_core.answers.judging import (
     JUDGES,
     judge_labels,
@@ -23,7 +23,15 @@ from evidencebench_core.answers.units import answer_values, system_scores
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Connection, Limits
-from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, judge_runs, without_repeats
+from evidencebench_core.runs import (
+    Plan,
+    Progress,
+    RunStore,
+    chat_run,
+    estimate,
+    execute,
+    judge_runs,
+)
 from tests.factories import store_with, tiny_dataset
 from tests.llm.server import answering, reply, scripted
 
@@ -60,7 +68,7 @@ def test_a_run_and_its_judge(store: Store) -> None:
         plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url))
         assert (estimate(plan).calls, plan.total) == (n, n)
         assert done(plan).done == n
-        run = cited_run(store, plan.run_id[:6])
+        run = chat_run(store, plan.run_id[:6], KIND)
         answers = answers_of(store, run)
         assert [answer.n_unknown for answer in answers.values()] == [1] * n
         report = answers_report(store, run.id)
@@ -125,7 +133,7 @@ def test_judges_of_a_set(store: Store) -> None:
     with scripted(answering(step)) as server:
         client = llm(store, server.url)
         plans = [judge_plan(store, "sample", task, "j", llm=client) for task in JUDGES]
-        announced = estimate(*without_repeats(plans)).calls
+        announced = estimate(*plans).calls
         for plan in plans:
             assert plan.total == len(plan.missing) > 0
             done(plan)

@@ -140,7 +140,6 @@ BAD: list[tuple[list[Any], str]] = [
         [{**ANSWER, "sentences": [{**SENTENCE, "citations": ["9"]}]}],
         "of '12', which the sentence does not cite",
     ),
-    ([*WHOLE[:3], {**CLUSTERS, "clusters": {"0": ["M1-2"]}}], "clusters: name 'M1-2', which no answer"),
     ([{**ANSWER, "system": ""}], "line 1, system: is ''"),
 ]
 

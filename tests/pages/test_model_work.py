@@ -52,7 +52,7 @@ def test_what_questions_will_take_is_said_first(open_page: OpenPage, sample_stor
     ingest_items(sample_store, SAMPLE, "sample")
     with scripted(reply("Yes."), listed=("tiny",)) as server:
         app = open_page("reliability", kept=with_server(server.url)).press("Start or resume runs")
-        assert "about 624 calls" in app.words
+        assert "about 528 calls" in app.words
         assert not app.named("button", "Start").disabled
         assert not server.requests
 

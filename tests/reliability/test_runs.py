@@ -11,16 +11,24 @@ from evidencebench_core.llm import LLM, Budget, Connection
 from evidencebench_core.reliability.card import model_card, reliability_report, run_score
 from evidencebench_core.reliability.items import ITEM_SETS, Item, Label, add_items
 from evidencebench_core.reliability.runs import (
+    KIND,
     items_of,
     judge_plan,
     question_of,
-    reliability_run,
     reliability_runs,
     run_plan,
     run_probes,
     settings_label,
 )
-from evidencebench_core.runs import ChatSpec, Plan, RunStore, estimate, execute, judge_runs, without_repeats
+from evidencebench_core.runs import (
+    ChatSpec,
+    Plan,
+    RunStore,
+    chat_run,
+    estimate,
+    execute,
+    judge_runs,
+)
 from tests.llm.server import Scripted, answering, reply, scripted
 from tests.reliability.asking import ask_scripted
 
@@ -62,7 +70,7 @@ def test_a_run_is_the_same_whoever_continues_it(store: Store) -> None:
     spec = ChatSpec.of(found)
     assert (found.id, spec.task, spec.model, found.n_answered) == (run_id, "spelling", "m", 16)
     assert (spec.run.id, settings_label(found)) == (run_id, "errors=0+1")
-    probes = run_probes(items_of(store, found.subject), reliability_run(store, run_id[:6]))
+    probes = run_probes(items_of(store, found.subject), chat_run(store, run_id[:6], KIND))
     assert set(RunStore(store).results(found.id)) == {probe.id for probe in probes.probes}
 
 
@@ -114,7 +122,7 @@ def test_a_rewording_is_the_first_step_of_its_items_conversation(store: Store) -
         run_id = run(plan)
         assert [one.json["model"] for one in server.requests].count("w") == 8
         assert len(server.requests) == 8 + 4
-    found = reliability_run(store, run_id)
+    found = chat_run(store, run_id, KIND)
     score = run_score(store, run_id)
     assert (score.value.n, score.left_out) == (4, {"no usable rewording": 4, "the answer is maybe": 1})
     assert score.in_words().endswith("The new wordings are by w.")
@@ -157,7 +165,7 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
         baseline = run(run_plan(store, "teas", "baseline", "m", llm=llm(server, store)))
         with pytest.raises(SettingError, match="need no judge"):
             judge_plan(store, baseline, "judge")
-        with pytest.raises(UnknownNameError, match="run of judgements"):
+        with pytest.raises(SettingError, match="run of judgements"):
             judge_plan(store, judged, "judge")
     ITEM_SETS.delete(store, "teas")
     assert RunStore(store).runs_of() == ()
@@ -179,7 +187,7 @@ def test_what_is_announced_is_what_is_asked(store: Store) -> None:
         plans = [run_plan(store, "teas", task, "m", limit=5, llm=client) for task in TASKS]
         judged = [plan for plan in plans if plan.chat.task in TASKS[-3:]]
         expected = [judge_plan(store, plan.run_id, "j", llm=client, expected=plan) for plan in judged]
-        announced = estimate(*without_repeats([*plans, *expected])).calls
+        announced = estimate(*plans, *expected).calls
         assert not server.requests
         for plan in plans:
             run(plan)

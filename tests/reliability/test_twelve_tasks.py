@@ -10,7 +10,6 @@ from sklearn.metrics import accuracy_score, f1_score
 from evidencebench_core.reliability.figures import (
     BIAS,
     JUDGED_ACCURACY,
-    JUDGED_F1,
     REFRAIN_RATE,
     WEIGHTED_F1,
 )
@@ -82,7 +81,6 @@ def test_the_figure_of_a_task(name: str) -> None:
     orders = {variant: rows["label"].dropna() for variant, rows in score.answers.groupby("variant")}
     figures = {
         WEIGHTED_F1: weighted,
-        JUDGED_F1: weighted,
         JUDGED_ACCURACY: accuracy_score(truth, labels),
         REFRAIN_RATE: labels.count("unknown") / len(labels),
         BIAS: sum(abs((found == "yes").mean() - 0.5) for found in orders.values()) / len(orders),

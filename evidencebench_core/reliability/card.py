@@ -81,15 +81,11 @@ def difference_text(test: pd.Series[Any]) -> str:
 
 def shown_runs(runs: Sequence[RunInfo]) -> list[RunInfo]:
     """Of each task, model and settings the run with the most answers, the latest of equals, in the order of tasks."""
-    best: dict[tuple[str, ...], RunInfo] = {}
-    places = list(RELIABILITY_TASKS)
-
-    def key(run: RunInfo) -> tuple[int, str, str]:
-        return places.index(run.settings["task"]), run.settings["model"], settings_label(run)
-
+    best: dict[tuple[int, str, str], RunInfo] = {}
     for run in sorted(runs, key=lambda run: (run.n_answered, run.created_at)):
-        best[tuple(map(str, key(run)))] = run
-    return sorted(best.values(), key=key)
+        place = list(RELIABILITY_TASKS).index(run.settings["task"])
+        best[place, run.settings["model"], settings_label(run)] = run
+    return [best[key] for key in sorted(best)]
 
 
 def run_score(store: Store, run_id: str, judge: str | None = None) -> TaskScore:
@@ -120,13 +116,10 @@ def _score(
 
 def baseline_of(run: RunInfo, runs: Sequence[RunInfo]) -> RunInfo | None:
     """Of the same model's runs over the same items its baseline, asked in the same way if there is one."""
-    wanted = task_of(run).against, run.settings["model"]
-    baselines = [other for other in runs if (other.settings["task"], other.settings["model"]) == wanted]
-    answered = [other for other in baselines if other.n_answered]
-    request = run.settings["request"]
-    return max(
-        answered, key=lambda other: (other.settings["request"] == request, other.n_answered), default=None
-    )
+    against, model, request = task_of(run).against, run.settings["model"], run.settings["request"]
+    baselines = [other for other in runs if other.settings["task"] == against and other.n_answered]
+    of_model = [other for other in baselines if other.settings["model"] == model]
+    return max(of_model, key=lambda run: (run.settings["request"] == request, run.n_answered), default=None)
 
 
 def reliability_report(store: Store, name: str, model: str | None = None, judge: str | None = None) -> Report:

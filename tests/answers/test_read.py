@@ -25,12 +25,14 @@ SENTENCE = {
     ],
 }  # fmt: skip
 ANSWER = {
-    "kind": "answer", "question_id": "q1", "system": "M1", "answer": "Tea helps [12].", "accurate": True,
-}  # fmt: skip
-CLUSTERS = {
-    "kind": "clusters", "question_id": "q1", "setting": "required", "name": "ST", "clusters": {"0": ["M1-1"]},
-}  # fmt: skip
-WHOLE = [QUESTION, DOCUMENT, {**ANSWER, "sentences": [SENTENCE]}, CLUSTERS]
+    "kind": "answer",
+    "question_id": "q1",
+    "system": "M1",
+    "answer": "Tea helps [12].",
+    "accurate": True,
+}
+CLUSTERS = {"question_id": "q1", "setting": "required", "name": "ST", "clusters": {"0": ["M1-1"]}}
+WHOLE = [QUESTION, DOCUMENT, {**ANSWER, "sentences": [SENTENCE]}, {"kind": "clusters", **CLUSTERS}]
 
 
 def read(folder: Path, value: list[Any], name: str = "answers.jsonl") -> AnswerSet:
@@ -74,10 +76,9 @@ def test_the_smallest_file_and_lists_of_citations(tmp_path: Path) -> None:
 
 
 def test_medaesqas_main_file(tmp_path: Path) -> None:
-    found = counts(read(tmp_path, main_file(), "medaesqa_v1.json"))
-    assert (found["questions"], found["systems"], found["answers"]) == (1, 9, 9)
-    assert (found["sentences"], found["sentences with a label"], found["citations"]) == (44, 39, 47)
-    assert found["documents cited and not given"] > 0
+    in_file = counts(read(tmp_path, main_file(), "medaesqa_v1.json"))
+    wanted = {"questions": 1, "systems": 9, "answers": 9, "sentences": 44, "sentences with a label": 39}
+    assert in_file.items() >= {**wanted, "citations": 47, "assessments": 49}.items()
 
 
 def test_files_of_biogen(tmp_path: Path) -> None:

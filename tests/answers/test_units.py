@@ -66,12 +66,8 @@ def test_recall_of_thirty_systems_over_forty_questions() -> None:
     values = answer_values(answers)
     words = RECALL.split()
     st, sim = zip(*(pair.split("/") for pair in words[1::2]), strict=True)
-    for name, expected, mean in (("ST", st, (20.52, 27.81, 28.94)), ("SimCSE", sim, (20.84, 28.02, 29.28))):
-        metrics = [f"recall {short} ({name})" for short in ("S+R", "R", "R+B")]
-        assert percents(values, metrics[2], words[::2]) == [float(one) for one in expected]
-        means = [100 * values[values["metric"] == metric]["value"].mean() for metric in metrics]
-        assert means == pytest.approx(mean, abs=0.0051)
-    assert values.groupby("metric").size().unique().tolist() == [1200]
+    for name, expected in (("ST", st), ("SimCSE", sim)):
+        assert percents(values, f"recall R+B ({name})", words[::2]) == [float(recall) for recall in expected]
     for short, tau in (("S+R", 0.9488), ("R", 0.9421), ("R+B", 0.8840)):
         both = [values[values["metric"] == f"recall {short} ({name})"] for name in ("ST", "SimCSE")]
         (row,) = order_of_systems(*(one.assign(metric="recall") for one in both)).to_dict("records")
@@ -81,9 +77,7 @@ def test_recall_of_thirty_systems_over_forty_questions() -> None:
     assert row["rho"] == pytest.approx(0.965, abs=1e-3)
     assert (row["rho_low"], row["rho_high"]) == pytest.approx((0.920, 0.986), abs=0.02)
     scores = system_scores(values).set_index(["system", "metric"])["value"]
-    assert (
-        scores["M21", "recall R (ST)"] == scores["M29", "recall S+R (ST)"] == 0.2675
-    )  # equal means are one number
+    assert scores["M21", "recall R (ST)"] == scores["M29", "recall S+R (ST)"] == 0.2675  # one number
 
 
 Line = tuple[str, dict[str, Any]]
@@ -97,12 +91,7 @@ def answer(question: str, system: str, *sentences: str | dict[str, Any]) -> Line
         assessments = [{"document": name, "relation": label} for name, label in labels.items()]
         cited = {"citations": list(labels), "assessments": assessments} if labels or sentence == {} else {}
         raw.append({"text": "Words." if isinstance(sentence, dict) else sentence, **cited})
-    line = {
-        "kind": "answer",
-        "question_id": question,
-        "system": system,
-        "answer": " ".join(map(str, sentences)),
-    }
+    line = {"kind": "answer", "question_id": question, "system": system, "answer": "Words."}
     return f"{question} {system}", {**line, "sentences": raw}
 
 
@@ -146,8 +135,9 @@ def test_labels_of_a_judge_give_the_same_metrics(nine: AnswerSet) -> None:
     units = units_frame(nine)
     relevances = dict(units[units["kind"] == "relevance"][["unit", "human"]].values)
     people, judge = answer_values(nine), answer_values(nine, {"relevance": relevances})
-    for metric in ("precision", "redundancy", "harmfulness"):
-        assert percents(people, metric, list(ANSWERS)) == percents(judge, metric, list(ANSWERS))
+    metrics = ["precision", "redundancy", "harmfulness"]
+    shares = people[people["metric"].isin(metrics)].reset_index(drop=True)
+    assert judge[judge["metric"].isin(metrics)].reset_index(drop=True).equals(shares)
     assert "support rate" not in set(judge["metric"])
     del relevances[unit_id("116", "M1", "1")]  # a call that failed
     assert percents(answer_values(nine, {"relevance": relevances}), "precision", ["M1"]) == [None]

@@ -61,9 +61,11 @@ def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
     def run_id(task: str, model: str, **more: Any) -> str:
         return run_plan(store, "teas", task, model, **more).run_id
 
-    warmer: dict[str, Any] = {"request": {"temperature": 0.5}}
-    ids = {run_id("baseline", "m"), run_id("baseline", "n"), run_id("baseline", "m", **warmer)}
-    ids |= {run_id("distraction", "m"), run_id("distraction", "m", settings={"seed": 1})}
+    ids = {run_id("baseline", "m"), run_id("baseline", "n"), run_id("distraction", "m")}
+    ids |= {
+        run_id("baseline", "m", request={"temperature": 0.5}),
+        run_id("distraction", "m", settings={"seed": 1}),
+    }
     assert len(ids) == 5
     assert run_id("baseline", "m", limit=2, settings={}) in ids
     wrong: list[tuple[str, str, dict[str, Any], str]] = [

@@ -148,10 +148,9 @@ def judged_text(result: Result | str | None) -> str:
 # -- what is in the store -------------------------------------------------------------------------
 
 
-def reliability_runs(store: Store, items: str | None = None) -> tuple[RunInfo, ...]:
-    """All runs of tasks, oldest first, or those over one item set."""
-    sha256 = None if items is None else ITEM_SETS.named(store, items).sha256
-    return RunStore(store).runs_of(KIND, sha256)
+def reliability_runs(store: Store, items: str) -> tuple[RunInfo, ...]:
+    """The runs of tasks over an item set, oldest first."""
+    return RunStore(store).runs_of(KIND, ITEM_SETS.named(store, items).sha256)
 
 
 def task_of(run: RunInfo) -> ReliabilityTask:

@@ -20,7 +20,6 @@ from evidencebench_core.words import enumerated, quantity
 
 ORDERS: Final = ("NNNN", "NNNY", "NNYY", "NYNY", "YNYN", "YYNN", "YYYN", "YYYY")
 """The orders of few-shot examples that the paper has; the first letter is shown first."""
-BEYOND: Final = "beyond the limit"
 Order = Annotated[str, Field(pattern="^[YNyn]{1,8}$")]
 Number = Annotated[str, Field(pattern="^[0-9]{1,4}$")]
 
@@ -219,8 +218,6 @@ def probes_of(
     if limit is not None:
         within = {item.id for item in draft.items[:limit]}
         made = tuple(probe for probe in made if probe.item.id in within)
-        for item in draft.items[limit:]:
-            left_out.setdefault(item.id, BEYOND)
     return Probes(made, left_out)
 
 

@@ -59,7 +59,7 @@ def test_a_run_its_judge_and_the_abstract_beside_it(store: Store) -> None:
         assert (estimate(plan).calls, plan.total) == (n, n)
         run = chat_run(store, asked(plan).run_id[:6], KIND)
         answers = answers_of(store, run)
-        assert [answer.n_unknown for answer in answers.values()] == [1] * n
+        assert [answer.sentences[1].unknown for answer in answers.values()] == [(99,)] * n
         plain = answers_report(store, run.id)
         assert f"Outcomes: {n} answer; 0 without an aspect." in plain.notes
         assert "support_rate" not in plain.tables["systems"]

@@ -72,7 +72,7 @@ TEXT = """<think>ANSWER: no [1]</think>
 
 def test_an_answer_is_read() -> None:
     read = read_cited_answer(TEXT, 12)
-    assert (read.outcome, read.verdict, read.n_unknown) == ("answer", "mixed", 1)
+    assert (read.outcome, read.verdict, read.sentences[1].n_unknown) == ("answer", "mixed", 1)
     first, second, third = (sentence.text for sentence in read.sentences)
     assert first == "Drug A lowered pressure by 2.5 mmHg (95% CI [1.2, 3.4])."
     assert (second, third) == ("It did nothing in women", "Nobody asked why.")

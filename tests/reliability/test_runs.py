@@ -77,7 +77,7 @@ def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
     for task, model, more, words in wrong:
         with pytest.raises(SettingError, match=words):
             run_id(task, model, **more)
-    assert reliability_runs(store) == ()
+    assert reliability_runs(store, "teas") == ()
 
 
 def test_a_rewording_is_the_first_step_of_its_items_conversation(store: Store) -> None:

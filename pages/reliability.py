@@ -107,7 +107,7 @@ def draw_all(state: PageState, view: View) -> None:
     report = view.report()
     tests = report.tables["tests"]
     models = list(dict.fromkeys(tests["model"]))
-    st.markdown("  \n".join(map(literal, report.notes[: len(models)])))
+    st.markdown("\n".join(f"- {literal(finding)}" for finding in report.notes[: len(models)]))
     if len(models) > 1:
         _draw_map(state, tests, models)
     model = state["model"] if state["model"] in models else view.runs[-1].settings["model"]

@@ -73,10 +73,10 @@ def headline(card: pd.DataFrame) -> str:
 
 
 def difference_text(test: pd.Series[Any]) -> str:
-    """``-13.8 (-20.4 to -7.4)``, in points from the baseline, of a row of a card; ``–`` without one."""
+    """``−13.8 (−20.4 to −7.4)``, in points from the baseline, of a row of a card; ``–`` without one."""
     values = test[["difference", "difference_low", "difference_high"]].astype(object)
     difference, low, high = values.where(values.notna(), None)
-    return Estimate(difference, low, high).text(unit="", sign=True)
+    return Estimate(difference, low, high).text(unit="", sign=True).replace("-", "−")
 
 
 def shown_runs(runs: Sequence[RunInfo]) -> list[RunInfo]:
@@ -145,7 +145,7 @@ def _run_report(score: TaskScore) -> Report:
     figure, record = score.task.figure, score.record()
     tables = {"score": pd.DataFrame([record]), "variants": score.variants, "answers": score.answers}
     notes = [record["in_words"], f"{figure.title}: {figure.of}."]
-    notes += [f"The value of a variant: {figure.variant_title}."]
+    notes += [f"The value of a variant: {figure.variant_title}."] if figure.of_variant else []
     notes += [f"Left out: {record['left_out']}."] if score.left_out else []
     shown = ["p" if name == "p_holm" else name for name in BRIEF]
     title = f"{record['test']} of {score.spec.model}: {figure.title}"

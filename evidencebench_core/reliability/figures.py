@@ -146,7 +146,7 @@ def _words_of_refusals(score: TaskScore) -> str:
 
 WEIGHTED_F1: Final = Figure(
     title="Weighted F1",
-    of="F1 of each label, weighted by how often it is right; an unread answer is a miss, and unknown to a judge",
+    of="F1 of each label, weighted by how often it is right; what is unread, or unknown to a judge, is a miss",
     measure=weighted_f1_of,
     words=_words_of_labels,
 )

@@ -188,7 +188,7 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
         "word-overlap, Baseline: It never said anything but no. It was right on 4 of 8"
     )
     worse = card.assign(difference=[None, None, -0.25, None, None])
-    assert "It loses most in Spelling errors: -25.0" in headline(worse)
+    assert "It loses most in Spelling errors: −25.0" in headline(worse)
     assert "most answers to Baseline hold no label" in headline(card.assign(null_rate=[0.6, 1, 0, 0, 0]))
     with pytest.raises(SettingError, match="no answers of"):
         reliability_report(store, "teas", "nobody")

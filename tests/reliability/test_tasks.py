@@ -101,7 +101,7 @@ def test_a_wrong_context_is_never_ones_own() -> None:
         ("spelling", LETTERS, {"errors": "3,-1"}, "errors cannot be '-1'.* How many words"),
     ],
 )
-def test_a_task_that_cannot_be_run_is_refused_with_the_numbers(
+def test_a_task_that_cannot_be_run(
     task: str, items: list[Item], settings: dict[str, object], message: str
 ) -> None:
     with pytest.raises(SettingError, match=message):

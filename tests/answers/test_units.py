@@ -115,16 +115,15 @@ def test_the_lead_of_the_best_system() -> None:
     """Of three systems over eight questions; a rate of contradictions is the better the lower it is."""
     lines = []
     for n in range(8):
-        rest = ["supports" if n % 2 else "contradicts", "supports"]
-        for system, label in zip("ABC", ("contradicts", *rest), strict=True):
-            lines.append(answer(f"q{n}", system, {"1": label}))
+        lines += [answer(f"q{n}", "A", {"1": "contradicts"}), answer(f"q{n}", "C", {"1": "supports"})]
+        lines.append(answer(f"q{n}", "B", {"1": "supports" if n % 2 else "contradicts"}))
     values = answer_values(answer_set(lines))
     table = systems_table(system_scores(values), "contradict rate")
     assert table["system"].tolist() == ["C", "B", "A"]
-    words = (
+    best = (
         "C does best in contradict rate: 0.0%, 50.0 points from B, a difference that chance alone could make."
     )
-    assert lead_in_words(values, table, "contradict rate") == words
+    assert lead_in_words(values, table, "contradict rate") == best
     sure = values[values["system"] != "B"]
     table = systems_table(system_scores(sure), "coverage")
     assert lead_in_words(sure, table, "coverage") == "C does best in coverage: 100.0%, 100.0 points from A."
@@ -151,18 +150,16 @@ def test_by_a_judge_what_it_cannot_read_is_not_waited_for() -> None:
     line = answer("q", "A", "Tea helps [1].", "... [1]", "It is hot [2].")
     answers = answer_set([("q", question), line, DOCUMENT])
     assert set(answer_values(answers)["metric"]) == {"sentences", "citations"}  # nobody labelled them
-    nuggets = {
-        unit_id("q", "A", f"nugget {n}"): label for n, label in enumerate(("support", "partial", None), 1)
-    }
-    labels = {
+    first, second, third = (unit_id("q", "A", f"nugget {n}") for n in (1, 2, 3))
+    labels: dict[str, dict[str, str | None]] = {
         "relevance": {unit_id("q", "A", "1"): "required", unit_id("q", "A", "3"): "borderline"},
         "citations": {unit_id("q", "A", "1", "1"): "supports"},
         "correctness": {unit_id("q", "A", "1"): "supports"},
-        "nuggets": nuggets,
+        "nuggets": {first: "support", second: "partial", third: None},
     }
     values = answer_values(answers, labels).set_index("metric")["value"].round(4).to_dict()
-    third = {"precision": 0.3333, "coverage": 0.3333, "support rate": 0.3333}
-    assert values.items() >= {**third, "correctness": 1.0, "nugget recall": 0.5}.items()
+    shares = dict.fromkeys(("precision", "coverage", "support rate"), 0.3333)
+    assert values.items() >= {**shares, "correctness": 1.0, "nugget recall": 0.5}.items()
 
 
 def test_of_a_part_judged_set_the_judged_questions_count() -> None:
@@ -180,16 +177,21 @@ def test_a_judge_against_people_is_measured_as_by_other_code(nine: AnswerSet) ->
     labels = dict(zip(human["unit"], human["human"], strict=True))
     first, second, third = list(labels)[:3]
     labels |= {first: "neutral", second: "contradicts", third: None}
-    found = judge_agreement(nine, labels, "citations")
-    assert found.pairs["unit"].tolist()[:3] == [second, first, third]
-    assert found.pairs["distance"].tolist()[:4] == [2, 1, 0.25, 0]  # the worst disagreement first
-    gold, said = found.pairs["human"], found.pairs["judged"].fillna("no label")
-    macro_f1 = f1_score(gold, said, labels=sorted(set(gold)), average="macro", zero_division=0)
-    expected = [(gold == said).mean(), cohen_kappa_score(gold, said), macro_f1]
-    assert found.figures["measure"].tolist() == ["accuracy", "kappa", "macro F1"]
-    assert found.figures["value"].tolist() == pytest.approx(expected)
+    agreement = judge_agreement(nine, labels, "citations")
+    pairs, figures = agreement.pairs, agreement.figures.set_index("measure")
+    assert pairs["unit"].tolist()[:3] == [second, first, third]
+    assert pairs["distance"].tolist()[:4] == [2, 1, 0.25, 0]  # the worst disagreement first
+    gold, judged = pairs["human"], pairs["judged"].fillna("no label")
+    macro_f1 = f1_score(gold, judged, labels=sorted(set(gold)), average="macro", zero_division=0)
+    expected = {
+        "accuracy": (gold == judged).mean(),
+        "kappa": cohen_kappa_score(gold, judged),
+        "macro F1": macro_f1,
+    }
+    assert figures["value"].to_dict() == pytest.approx(expected)
     constant = gold.mode()[0]
-    assert found.figures["always"].unique() == [constant]
-    assert found.figures["always the same"].tolist()[:2] == [(gold == constant).mean(), 0]
-    assert found.table.to_numpy().sum() == len(found.pairs)
-    assert found.n_missing == 0
+    assert figures.loc["accuracy", ["always", "always the same"]].tolist() == [
+        constant,
+        (gold == constant).mean(),
+    ]
+    assert (agreement.table.to_numpy().sum(), agreement.n_missing) == (len(pairs), 0)

@@ -107,7 +107,7 @@ def draw_all(state: PageState, view: View) -> None:
     report = view.report()
     tests = report.tables["tests"]
     models = list(dict.fromkeys(tests["model"]))
-    st.markdown("  \n".join(literal(note) for note in report.notes[: len(models)]))
+    st.markdown("\n".join(f"- {literal(finding)}" for finding in report.notes[: len(models)]))
     if len(models) > 1:
         _draw_map(state, tests, models)
     model = state["model"] if state["model"] in models else view.runs[-1].settings["model"]
@@ -188,7 +188,8 @@ def _asking(info: ItemSetInfo) -> Ask:
             "Tests",
             possible,
             selection_mode="multi",
-            default=possible,
+            default=[name for name in possible if RELIABILITY_TASKS[name].judge is None],
+            help="What is answered in free text is scored once a judge has read it: see One test.",
             format_func=lambda name: RELIABILITY_TASKS[name].title,
             key=f"reliability.tasks.{info.sha256[:8]}",
             persist_state="session",

@@ -68,11 +68,8 @@ def draw_test(state: PageState, view: View) -> None:
     st.markdown(literal(finding))
     st.caption(literal(" ".join(notes)))
     if report.tables["answers"].empty:
-        st.info(
-            "There is nothing to score yet: have the answers judged."
-            if is_judged
-            else "There is nothing to score yet."
-        )
+        how = " Have the answers judged, above." if is_judged else ""
+        st.info(literal(f"There is nothing to score yet.{how}"))
         return
     if pd.notna(score["difference"]):
         st.markdown(

@@ -9,7 +9,7 @@ from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import CitedAnswer, read_cited_answer
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.store import DatasetInfo, Store
-from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.runs import (
     ChatPlan,
@@ -102,11 +102,3 @@ def dataset_of(store: Store, run: RunInfo) -> DatasetInfo:
             return info
     problem = "answers a dataset that is not in the store"
     raise UnknownNameError(f"run {run.id}", problem, "Ingest it again.")
-
-
-def cited_run(store: Store, run_id: str) -> RunInfo:
-    """A run of answers to hypotheses, by its id or its beginning."""
-    run = RunStore(store).run(run_id)
-    if run.kind != KIND:
-        raise SettingError(f"run {run.id}", "is no run of `evidencebench answers ask`", "Name one that is.")
-    return run

@@ -58,13 +58,12 @@ def index_sentences(text: str, shown_indices: Collection[int]) -> tuple[CitedSen
 
     An index that was not shown is left out, and counted.
     """
-    known = frozenset(shown_indices)
+    known = sorted(set(shown_indices))
     sentences = []
     for claim, ranges in _split(text, index_list):
         cited, unknown, n_unknown = dict[int, None](), list[int](), 0
         for numbers in ranges:
-            fewer = numbers if len(numbers) < 10_000 else sorted(known)
-            inside = [name for name in fewer if name in known and name in numbers]
+            inside = [name for name in known if name in numbers]
             cited |= dict.fromkeys(inside)
             n_unknown += len(numbers) - len(inside)
             unknown += itertools.islice((name for name in numbers if name not in known), _MOST_UNKNOWN)

@@ -67,11 +67,6 @@ class CitedAnswer:
         """All it cites, in citing order, each once: a prediction that can be scored at any budget."""
         return tuple(dict.fromkeys(index for cited in self.cited for index in cited))
 
-    @property
-    def n_unknown(self) -> int:
-        """Cited indices that were not shown."""
-        return sum(sentence.n_unknown for sentence in self.sentences)
-
 
 def read_cited_answer(
     text: str, n_sentences: int, *, refusal: str | None = None, finish_reason: str | None = None

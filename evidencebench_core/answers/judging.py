@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from evidencebench_core.answers.asking import answers_of, cited_run, dataset_of
+from evidencebench_core.answers.asking import KIND, answers_of, dataset_of
 from evidencebench_core.answers.cited import CitedAnswer, Pair
 from evidencebench_core.answers.model import RELEVANCES, SUPPORT, Answer, AnswerSet, has_words, unit_id
 from evidencebench_core.answers.model import Question as AskedQuestion
@@ -27,6 +27,7 @@ from evidencebench_core.runs import (
     Result,
     RunInfo,
     RunStore,
+    chat_run,
     chat_spec,
     judge_run,
     plan_questions,
@@ -87,7 +88,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
         subject = ANSWER_SETS.named(store, name).sha256
         questions = dict(judgements(stored_answers(store, name), task, limit))
     elif task == "citations":
-        run = cited_run(store, name)
+        run = chat_run(store, name, KIND)
         subject, questions = run.id, dict(run_judgements(store, run, limit))
     else:
         problem = f"cannot be judged by {task}"
@@ -156,11 +157,11 @@ def run_judgements(store: Store, run: RunInfo, limit: int | None = None) -> Iter
 
 
 def pair_units(instance_id: str, answer: CitedAnswer) -> dict[Pair, str]:
-    """The unit of each citation by a sentence with words: the sentence's wording is part of it."""
+    """The unit of each citation: the wording of the sentence that cites is part of it."""
     units = {}
     for u, sentence in enumerate(answer.sentences):
         digest = hashlib.sha256(sentence.text.encode("utf-8", "replace")).hexdigest()[:8]
-        for s in sentence.citations if has_words(sentence.text) else ():
+        for s in sentence.citations:
             units[u, s] = f"{instance_id}#{u}-{s}-{digest}"
     return units
 
@@ -221,17 +222,11 @@ def pair_labels(
 ) -> dict[str, dict[Pair, str | None]]:
     """A judge's labels of the pairs of each instance's answer; ``None``: no label could be read.
 
-    A sentence without words is not put to a judge: its pairs have no label. Absent are calls that failed, and what
-    the judge said of an answer that has been asked for again since.
+    Absent are calls that failed, and what the judge said of an answer that has been asked for again since.
     """
     judged = judge_labels(store, judge)
     labels: dict[str, dict[Pair, str | None]] = {}
     for instance_id, answer in answers.items():
         units = pair_units(instance_id, answer)
-        pairs = [(u, s) for u, sentence in enumerate(answer.sentences) for s in sentence.citations]
-        labels[instance_id] = {
-            pair: judged.get(units.get(pair, ""))
-            for pair in pairs
-            if pair not in units or units[pair] in judged
-        }
+        labels[instance_id] = {pair: judged[unit] for pair, unit in units.items() if unit in judged}
     return labels

@@ -75,14 +75,12 @@ def answer_set(lines: Iterable[Line]) -> AnswerSet:
             raise DataError(place, f"is a second {kind} {shown(key)}", "Keep one of them.")
         if kind in ("answer", "clusters"):
             rows["question"].setdefault(row.question_id, Question(question_id=row.question_id))
-    answers = AnswerSet(
+    return AnswerSet(
         questions=tuple(rows["question"].values()),
         answers=tuple(rows["answer"].values()),
         documents=tuple(rows["document"].values()),
         clusters=tuple(rows["clusters"].values()),
     )
-    _check_clusters(answers)
-    return answers
 
 
 def _key(row: Any) -> Any:
@@ -101,21 +99,6 @@ def _validated(place: str, kind: Any, line: Mapping[str, Any]) -> Any:
         field = ".".join(str(part) for part in first["loc"])
         problem = f"is {shown(first['input'])}: {first['msg'].removeprefix('Value error, ')}"
         raise DataError(f"{place}, {field}".rstrip(", "), problem, _REMEDY) from error
-
-
-def _check_clusters(answers: AnswerSet) -> None:
-    """Every clustered sentence is one of an answer, where there are answers."""
-    known = {
-        (answer.question_id, f"{answer.system}-{sentence.id}")
-        for answer in answers.answers
-        for sentence in answer.sentences
-    }
-    for clustering in answers.clusters:
-        members = [member for cluster in clustering.clusters.values() for member in cluster]
-        strangers = [member for member in members if (clustering.question_id, member) not in known]
-        if answers.answers and strangers:
-            problem = f"name {shown(strangers[0])}, which no answer to question {clustering.question_id} has"
-            raise DataError("clusters", problem, "Give the answers that were clustered.")
 
 
 def counts(answers: AnswerSet) -> dict[str, int]:

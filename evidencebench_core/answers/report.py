@@ -9,7 +9,7 @@ import pandas as pd
 
 from evidencebench_core.analyses import Report
 from evidencebench_core.answers.agreement import SCALES, judge_agreement
-from evidencebench_core.answers.asking import abstract_answers, answers_of, cited_run, dataset_of
+from evidencebench_core.answers.asking import KIND, abstract_answers, answers_of, dataset_of
 from evidencebench_core.answers.cited import FIGURES, cited_frame
 from evidencebench_core.answers.judging import is_answer_set, labels_by_task, pair_labels, unread_judgements
 from evidencebench_core.answers.store import ANSWER_SETS, marks, stored_answers
@@ -24,7 +24,7 @@ from evidencebench_core.answers.units import (
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.runs import RunInfo, judge_run
+from evidencebench_core.runs import RunInfo, chat_run, judge_run
 from evidencebench_core.stats import FEW_PAPERS, interval_note
 from evidencebench_core.words import quantity
 
@@ -115,7 +115,7 @@ def _report(
 
 
 def _run_report(store: Store, name: str, judge: str | None, metric: str | None, limit: int | None) -> Report:
-    run = cited_run(store, name)
+    run = chat_run(store, name, KIND)
     dataset, focus, model = (
         dataset_of(store, run).name,
         run.settings["settings"]["focus"],

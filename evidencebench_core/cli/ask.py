@@ -56,12 +56,11 @@ def carry_out(
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     """The cost of plans, said on stderr model by model; zero where no server is asked."""
     from evidencebench_core.llm import UNLIMITED_ANSWER
-    from evidencebench_core.runs import estimate, without_repeats
+    from evidencebench_core.runs import estimate
 
     if not plans:
         raise SettingError("the command", "leaves nothing to ask", "Name another task, or other items.")
-    distinct = without_repeats(plans) if len(plans) > 1 else plans
-    cost, llm = estimate(*distinct, batch=batch), plans[0].llm
+    cost, llm = estimate(*plans, batch=batch), plans[0].llm
     if llm is None:
         return cost
     if not any(plan.missing for plan in plans):
@@ -69,7 +68,7 @@ def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
         return cost
     for model in dict.fromkeys(plan.model for plan in plans if plan.missing):
         _check_model(llm, model)
-        of_model = estimate(*(plan for plan in distinct if plan.model == model), batch=batch)
+        of_model = estimate(*(plan for plan in plans if plan.model == model), batch=batch)
         calls = f"about {quantity(of_model.calls, 'call')} for {quantity(of_model.n_instances, noun)}"
         note(f"To ask {model}: {calls} ({of_model.cached:,} more in the store), {of_model.range_text()}.")
     if cost.is_open and llm.budget.has_caps:

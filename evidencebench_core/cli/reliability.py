@@ -39,9 +39,8 @@ def ingest(
     if (file is None) != sample:
         raise SettingError("reliability ingest", "needs one source", "Give FILE or --sample.")
     known = {info.name for info in ITEM_SETS.all(store)}
-    info = ingest_items(store, file, name) if file else ingest_items(store, SAMPLE, name or "sample")
-    content = f"{quantity(info.n_items, 'item')} from {info.source}"
-    return Output(asdict(info), title=kept_text(info.name, content, known))
+    info = ingest_items(store, file or SAMPLE, name or ("sample" if sample else None))
+    return Output(asdict(info), title=kept_text(info.name, quantity(info.n_items, "item"), known))
 
 
 @verb("run pubmedqa --model qwen3 --task t1 --task spelling", within=RELIABILITY)
@@ -71,9 +70,8 @@ def run(
         chosen = {name: value for name, value in given.items() if name in test.settings.model_fields}
         try:
             if test.judge and not judge:
-                raise SettingError(
-                    f"task {test.name}", "has answers in free text", "Give --judge M to have them read."
-                )
+                place, remedy = f"task {test.name}", "Give --judge M to have them read."
+                raise SettingError(place, "has answers in free text", remedy)
             plan = run_plan(store, items, test.name, model, chosen, limit=limit, llm=llm, fresh=work.again)
         except SettingError as error:
             if task:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from itertools import chain, groupby
-from math import inf
 from pathlib import Path
 from typing import Any, Final
 

@@ -27,14 +27,14 @@ def label_of(result: Mapping[str, Any] | str, labels: Labels, mark: str = "") ->
     """The label that a stored result states and ``""``, or ``None`` and the reason why there is none.
 
     Reasons: "failed" (the result is an error), "cut_off" (whatever stands there: it may have gone on), "refusal",
-    "empty", "no_label".
+    "empty", "no_label" (also of any text where no labels are given).
     """
     if isinstance(result, str):
         return None, "failed"
     answer = after_thinking(str(result["text"]))
     reason = no_answer_reason(answer, result.get("refusal"), result.get("finish_reason"))
-    ended = result.get("finish_reason") not in ("length", "content_filter")
-    if ended and not result.get("refusal") and (label := read_label(answer or "", labels, mark)):
+    is_read = bool(labels) and result.get("finish_reason") not in ("length", "content_filter")
+    if is_read and not result.get("refusal") and (label := read_label(answer or "", labels, mark)):
         return label, ""
     return None, reason or ("no_label" if answer and answer.strip() else "empty")
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import LLM, prompt
+from evidencebench_core.llm import LLM
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.perturb.wordings import (
     NEGATION,
@@ -16,7 +16,7 @@ from evidencebench_core.perturb.wordings import (
     added_wordings,
     wording_problem,
 )
-from evidencebench_core.runs import Plan, RunSpec, RunStore, prompt_plan, request_settings
+from evidencebench_core.runs import Plan, Question, RunStore, chat_spec, plan_questions
 
 DraftKind = Literal["paraphrase", "negation"]
 Decision = Literal["waiting", "accepted", "rejected"]
@@ -42,13 +42,12 @@ def draft_plan(
     store: Store, dataset: str, kind: DraftKind, model: str, llm: LLM | None = None, limit: int | None = None
 ) -> Plan:
     """What a model is still to be asked for: a wording of each instance, or of the first so many."""
-    if not model.strip():
-        raise SettingError("model", "is not named", "Choose a model.")
     ids = store.ids(dataset, limit)
     hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, ids)}
-    settings = {"kind": kind, "model": model, "prompt": str(prompt(kind)), "request": request_settings()}
-    spec = RunSpec(RUN_KIND, store.dataset(dataset).sha256, settings)
-    return prompt_plan(store, spec, kind, ids, lambda unit: {"hypothesis": hypotheses[unit]}, llm)
+    spec = chat_spec(RUN_KIND, store.dataset(dataset).sha256, kind, model, [kind])
+    return plan_questions(
+        store, spec, ids, lambda unit: Question(kind, {"hypothesis": hypotheses[unit]}), llm
+    )
 
 
 def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
@@ -58,9 +57,9 @@ def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
     hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, store.ids(dataset))}
     all_drafts: list[Draft] = []
     for run in RunStore(store).runs_of(RUN_KIND, store.dataset(dataset).sha256):
-        model = run.settings["model"]
-        name = NEGATION if run.settings["kind"] == NEGATION else f"{PARAPHRASE}{model}"
-        made_by = f"{model}, {run.settings['prompt']}"
+        model, kind = run.settings["model"], run.settings["task"]
+        name = NEGATION if run.settings["task"] == NEGATION else f"{PARAPHRASE}{model}"
+        made_by = f"{model}, {kind} {run.settings['prompts'][kind]}"
         results = RunStore(store).results(run.id)
         for instance_id, original in hypotheses.items():
             result = results.get(instance_id)

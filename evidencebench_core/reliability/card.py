@@ -12,8 +12,8 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set
 from evidencebench_core.reliability.runs import (
+    KIND,
     items_of,
-    reliability_run,
     reliability_runs,
     run_probes,
     settings_label,
@@ -21,7 +21,7 @@ from evidencebench_core.reliability.runs import (
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
-from evidencebench_core.runs import RunInfo, RunStore, judge_run
+from evidencebench_core.runs import RunInfo, RunStore, chat_run, judge_run
 from evidencebench_core.stats import Estimate, holm
 from evidencebench_core.words import enumerated
 
@@ -73,23 +73,19 @@ def headline(card: pd.DataFrame) -> str:
 
 
 def difference_text(test: pd.Series[Any]) -> str:
-    """``-13.8 (-20.4 to -7.4)``, in points from the baseline, of a row of a card; ``–`` without one."""
+    """``−13.8 (−20.4 to −7.4)``, in points from the baseline, of a row of a card; ``–`` without one."""
     values = test[["difference", "difference_low", "difference_high"]].astype(object)
     difference, low, high = values.where(values.notna(), None)
-    return Estimate(difference, low, high).text(unit="", sign=True)
+    return Estimate(difference, low, high).text(unit="", sign=True).replace("-", "−")
 
 
 def shown_runs(runs: Sequence[RunInfo]) -> list[RunInfo]:
     """Of each task, model and settings the run with the most answers, the latest of equals, in the order of tasks."""
-    best: dict[tuple[str, ...], RunInfo] = {}
-    places = list(RELIABILITY_TASKS)
-
-    def key(run: RunInfo) -> tuple[int, str, str]:
-        return places.index(run.settings["task"]), run.settings["model"], settings_label(run)
-
+    best: dict[tuple[int, str, str], RunInfo] = {}
     for run in sorted(runs, key=lambda run: (run.n_answered, run.created_at)):
-        best[tuple(map(str, key(run)))] = run
-    return sorted(best.values(), key=key)
+        place = list(RELIABILITY_TASKS).index(run.settings["task"])
+        best[place, run.settings["model"], settings_label(run)] = run
+    return [best[key] for key in sorted(best)]
 
 
 def run_score(store: Store, run_id: str, judge: str | None = None) -> TaskScore:
@@ -97,7 +93,7 @@ def run_score(store: Store, run_id: str, judge: str | None = None) -> TaskScore:
 
     Free texts are read by ``judge``, a model, else by the one that has read the most of them.
     """
-    run = reliability_run(store, run_id)
+    run = chat_run(store, run_id, KIND)
     items = items_of(store, run.subject)
     baseline = baseline_of(run, reliability_runs(store, items.name))
     return _score(store, run, items, _score(store, baseline, items) if baseline else None, judge)
@@ -120,13 +116,10 @@ def _score(
 
 def baseline_of(run: RunInfo, runs: Sequence[RunInfo]) -> RunInfo | None:
     """Of the same model's runs over the same items its baseline, asked in the same way if there is one."""
-    wanted = task_of(run).against, run.settings["model"]
-    baselines = [other for other in runs if (other.settings["task"], other.settings["model"]) == wanted]
-    answered = [other for other in baselines if other.n_answered]
-    request = run.settings["request"]
-    return max(
-        answered, key=lambda other: (other.settings["request"] == request, other.n_answered), default=None
-    )
+    against, model, request = task_of(run).against, run.settings["model"], run.settings["request"]
+    baselines = [other for other in runs if other.settings["task"] == against and other.n_answered]
+    of_model = [other for other in baselines if other.settings["model"] == model]
+    return max(of_model, key=lambda run: (run.settings["request"] == request, run.n_answered), default=None)
 
 
 def reliability_report(store: Store, name: str, model: str | None = None, judge: str | None = None) -> Report:
@@ -152,7 +145,7 @@ def _run_report(score: TaskScore) -> Report:
     figure, record = score.task.figure, score.record()
     tables = {"score": pd.DataFrame([record]), "variants": score.variants, "answers": score.answers}
     notes = [record["in_words"], f"{figure.title}: {figure.of}."]
-    notes += [f"The value of a variant: {figure.variant_title}."]
+    notes += [f"The value of a variant: {figure.variant_title}."] if figure.of_variant else []
     notes += [f"Left out: {record['left_out']}."] if score.left_out else []
     shown = ["p" if name == "p_holm" else name for name in BRIEF]
     title = f"{record['test']} of {score.spec.model}: {figure.title}"

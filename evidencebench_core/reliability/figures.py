@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.stats import Estimate, bootstrap, cochran_q, label_units, share, weighted_f1
+from evidencebench_core.words import p_text
 
 if TYPE_CHECKING:
     from evidencebench_core.reliability.score import Comparison, TaskScore
@@ -82,6 +83,8 @@ def _alike_in_all_orders(answers: pd.DataFrame) -> float | None:
 
 
 def _words_of_labels(score: TaskScore) -> str:
+    if score.judge:
+        return _words_of_judge(score)
     top = score.headline
     n_right = int((top["state"] == "right").sum())
     words = [f"It was right on {n_right:,} of {len(top):,} answers."]
@@ -125,14 +128,11 @@ def _words_of_bias(score: TaskScore) -> str:
     right = "Half of the right answers are yes" if halves else "The right answers are not half yes, half no"
     by_order = score.variants.dropna(subset=["value"]).sort_values("value")
     least, most = by_order.iloc[0], by_order.iloc[-1]
-    words = (
+    return (
         f"{right}. By the order of the examples it said yes to {100 * least['value']:.1f}% ({least['variant']}) up to "
-        f"{100 * most['value']:.1f}% ({most['variant']}), on average {100 * score.value.value:.1f} points from a half."
+        f"{100 * most['value']:.1f}% ({most['variant']}), on average {100 * score.value.value:.1f} points from a half. "
+        f"p that the order makes no difference: {p_text(score.p)}."
     )
-    if score.p is None:
-        return words
-    chance = "below 0.0001" if score.p < 0.0001 else f"{score.p:.2g}"
-    return f"{words} That the order makes no difference: p {'' if score.p < 0.0001 else '= '}{chance}."
 
 
 def _words_of_refusals(score: TaskScore) -> str:
@@ -146,7 +146,7 @@ def _words_of_refusals(score: TaskScore) -> str:
 
 WEIGHTED_F1: Final = Figure(
     title="Weighted F1",
-    of="F1 of each label, weighted by how often it is right; an unread answer is a miss",
+    of="F1 of each label, weighted by how often it is right; what is unread, or unknown to a judge, is a miss",
     measure=weighted_f1_of,
     words=_words_of_labels,
 )
@@ -168,11 +168,5 @@ JUDGED_ACCURACY: Final = Figure(
     title="Judged like the reference",
     of="texts that a judge finds like the reference / all texts, unread and empty ones too",
     measure=_share_of("yes"),
-    words=_words_of_judge,
-)
-JUDGED_F1: Final = Figure(
-    title="Weighted F1 of the judge's labels",
-    of="F1 of each label that a judge reads from the text, weighted by how often it is right; unknown is a miss",
-    measure=weighted_f1_of,
     words=_words_of_judge,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Final, Literal
@@ -94,12 +95,9 @@ def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions") -> 
     place = f"item set {shown(name)}"
     if not items:
         raise DataError(place, "has no items", "Give it at least one.")
-    seen = set[str]()
-    for item in items:
-        if item.id in seen:
-            problem = f"has the id {shown(item.id)} more than once"
-            raise DataError(place, problem, "Give every item its own id.")
-        seen.add(item.id)
+    (item_id, n), *_ = Counter(item.id for item in items).most_common(1)
+    if n > 1:
+        raise DataError(place, f"has the id {shown(item_id)} more than once", "Give every item its own id.")
     return ItemSet(name, digest([kind, [_plain(item) for item in items]]), tuple(items), kind)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason
+from evidencebench_core.llm.labels import label_of
+from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set
 from evidencebench_core.reliability.probes import Probe
 from evidencebench_core.reliability.tasks import (
@@ -29,6 +30,7 @@ from evidencebench_core.runs import (
     Rewording,
     RunInfo,
     RunStore,
+    chat_run,
     chat_spec,
     plan_questions,
     request_settings,
@@ -104,7 +106,7 @@ def judge_plan(
     there. `SettingError` if the answers need no judge, or there is none yet.
     """
     if expected is None:
-        run = reliability_run(store, run_id)
+        run = chat_run(store, run_id, KIND)
         run_id, spec = run.id, ChatSpec.of(run)
     else:
         spec = expected.chat
@@ -138,29 +140,17 @@ def judgements(task: ReliabilityTask, probes: Probes, results: Results) -> dict[
 
 def judged_text(result: Result | str | None) -> str:
     """The part of an answer that is judged; empty where nothing is, as of a refusal, or one that was cut off."""
-    if result is None or isinstance(result, str):
+    if result is None or isinstance(result, str) or label_of(result, ())[1] != "no_label":
         return ""
-    answer = after_thinking(str(result["text"]))
-    reason = no_answer_reason(answer, result.get("refusal"), result.get("finish_reason"))
-    return "" if reason else (answer or "").strip()
+    return (after_thinking(str(result["text"])) or "").strip()
 
 
 # -- what is in the store -------------------------------------------------------------------------
 
 
-def reliability_runs(store: Store, items: str | None = None) -> tuple[RunInfo, ...]:
-    """All runs of tasks, oldest first, or those over one item set."""
-    sha256 = None if items is None else ITEM_SETS.named(store, items).sha256
-    return RunStore(store).runs_of(KIND, sha256)
-
-
-def reliability_run(store: Store, id_or_prefix: str) -> RunInfo:
-    """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is none, or more."""
-    run = RunStore(store).run(id_or_prefix)
-    if run.kind != KIND:
-        problem = f"is a run of {run.kind}, not of reliability"
-        raise UnknownNameError(f"run {run.id}", problem, "`evidencebench list runs` lists them.")
-    return run
+def reliability_runs(store: Store, items: str) -> tuple[RunInfo, ...]:
+    """The runs of tasks over an item set, oldest first."""
+    return RunStore(store).runs_of(KIND, ITEM_SETS.named(store, items).sha256)
 
 
 def task_of(run: RunInfo) -> ReliabilityTask:

@@ -21,17 +21,16 @@ from evidencebench_core.runs import ChatSpec, Result, RunInfo
 from evidencebench_core.stats import Estimate, bootstrap, paired, weighted_f1
 
 STATES: Final = ("right", "wrong", "null")
-COLUMNS: Final = (
-    "probe", "item", "variant", "unit", "expected", "gold", "label", "state", "reason", "wording", "text",
-    "reference", "judgement",
-)  # fmt: skip
+COLUMNS: Final = [
+    "probe", "item", "variant", "unit", "expected", "label", "state", "reason", "wording", "text", "reference",
+    "judgement",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """A score against its baseline, a ``run``, on n answers to the same items, by the task's figure."""
+    """A score against its baseline on n answers to the same items, by the task's figure."""
 
-    run: str
     n: int
     difference: Estimate
     p: float | None  # of right and wrong, by sign flips
@@ -97,10 +96,8 @@ class TaskScore:
 
     def record(self) -> dict[str, Any]:
         """The figures, JSON-able: a row of the card."""
-        against, settings = (
-            self.baseline.difference if self.baseline else Estimate(None),
-            settings_label(self.run),
-        )
+        against = self.baseline.difference if self.baseline else Estimate(None)
+        settings = settings_label(self.run)
         best = max(self.constants, key=self.constants.__getitem__, default="")
         return {
             "model": self.spec.model,
@@ -137,44 +134,32 @@ def answers_frame(
     rows = []
     judged = judgements(task, probes, results)
     for probe in probes.probes:
-        result = results.get(probe.id)
+        result, judgement = results.get(probe.id), None
         if result is None or _lacks_wording(probe, result) or (task.labels and probe.expected is None):
             continue
         if probe.id in judged:
             judgement = (labelled or {}).get(judged[probe.id][0])
-            if judgement is not None:
-                rows.append(_row(task, probe, result, *label_of(judgement, task.read_labels), judgement))
-        elif task.judge and labelled is not None:
-            rows.append(_row(task, probe, result, None, label_of(result, ())[1]))
-        elif not task.judge:
-            rows.append(_row(task, probe, result, *label_of(result, task.labels)))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _row(
-    task: ReliabilityTask,
-    probe: Probe,
-    result: Result | str,
-    label: str | None,
-    reason: str,
-    judgement: Result | str = "",
-) -> dict[str, object]:
-    expected = task.expected(probe)
-    return {
-        "probe": probe.id,
-        "item": probe.item.id,
-        "variant": probe.variant,
-        "unit": probe.item.group or probe.item.id,
-        "expected": expected,
-        "gold": probe.item.answer,
-        "label": label,
-        "state": "null" if label is None else "right" if label == expected else "wrong",
-        "reason": reason,
-        "wording": "" if isinstance(result, str) else result.get("wording", ""),
-        "text": _text(result),
-        "reference": "".join(probe.item.long_answer[:1]) if task.judge else "",
-        "judgement": _text(judgement),
-    }
+        if task.judge and (labelled is None or (probe.id in judged and judgement is None)):
+            continue
+        expected = task.expected(probe)
+        label, reason = label_of(judgement or result, task.read_labels if judgement else task.labels)
+        rows.append(
+            {
+                "probe": probe.id,
+                "item": probe.item.id,
+                "variant": probe.variant,
+                "unit": probe.item.group or probe.item.id,
+                "expected": expected,
+                "label": label,
+                "state": "null" if label is None else "right" if label == expected else "wrong",
+                "reason": reason,
+                "wording": "" if isinstance(result, str) else result.get("wording", ""),
+                "text": _text(result),
+                "reference": "".join(probe.item.long_answer[:1]) if task.judge else "",
+                "judgement": _text(judgement or ""),
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _text(result: Result | str) -> str:
@@ -244,7 +229,6 @@ def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore |
     n_followed = int((turned["label"] != turned["label_before"]).sum())
     same = pairs["label"].notna() & (pairs["label"] == pairs["label_before"])
     return Comparison(
-        run=baseline.run.id,
         n=len(pairs),
         difference=difference,
         p=paired(right.astype(float), right_before.astype(float), pairs["unit"]).p,

@@ -12,14 +12,7 @@ from pydantic import Field
 
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.reliability import probes
-from evidencebench_core.reliability.figures import (
-    BIAS,
-    JUDGED_ACCURACY,
-    JUDGED_F1,
-    REFRAIN_RATE,
-    WEIGHTED_F1,
-    Figure,
-)  # fmt: skip
+from evidencebench_core.reliability.figures import BIAS, JUDGED_ACCURACY, REFRAIN_RATE, WEIGHTED_F1, Figure
 from evidencebench_core.reliability.items import Item, ItemSet, Kind
 from evidencebench_core.reliability.probes import Draft, Probe
 from evidencebench_core.retrievers.settings import Setting, Settings
@@ -27,7 +20,6 @@ from evidencebench_core.words import enumerated, quantity
 
 ORDERS: Final = ("NNNN", "NNNY", "NNYY", "NYNY", "YNYN", "YYNN", "YYYN", "YYYY")
 """The orders of few-shot examples that the paper has; the first letter is shown first."""
-BEYOND: Final = "beyond the limit"
 Order = Annotated[str, Field(pattern="^[YNyn]{1,8}$")]
 Number = Annotated[str, Field(pattern="^[0-9]{1,4}$")]
 
@@ -169,7 +161,7 @@ _TASKS: Final = (
     ),
     ReliabilityTask(
         name="conclusion", number="T9", title="Conclusion", prompt="reliability-conclusion", needs=_SHORT,
-        probes=probes.free_text, labels=(), judge=_CONCLUSION, figure=JUDGED_F1,
+        probes=probes.free_text, labels=(), judge=_CONCLUSION,
         about="Whether a conclusion that the model writes still answers the question rightly.",
     ),
     ReliabilityTask(
@@ -226,8 +218,6 @@ def probes_of(
     if limit is not None:
         within = {item.id for item in draft.items[:limit]}
         made = tuple(probe for probe in made if probe.item.id in within)
-        for item in draft.items[limit:]:
-            left_out.setdefault(item.id, BEYOND)
     return Probes(made, left_out)
 
 

@@ -11,11 +11,11 @@ from evidencebench_core.runs.chat import (
     ChatSpec,
     Question,
     Rewording,
+    chat_run,
     chat_spec,
     judge_run,
     judge_runs,
     plan_questions,
-    without_repeats,
 )
 from evidencebench_core.runs.evaluation import (
     Evaluation,
@@ -42,7 +42,6 @@ from evidencebench_core.runs.planning import (
     ask_model,
     chat_plan,
     plan,
-    prompt_plan,
     request_settings,
 )
 from evidencebench_core.runs.ranker_training import RankerTraining, train_ranker

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
-from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Message, prompt
@@ -66,6 +65,14 @@ def chat_spec(
         request=request_settings(request),
         settings=settings or {},
     )
+
+
+def chat_run(store: Store, id_or_prefix: str, kind: str) -> RunInfo:
+    """The run of this id, or of this beginning; `SettingError` if it is of another kind."""
+    run = RunStore(store).run(id_or_prefix)
+    if run.kind != kind:
+        raise SettingError(f"run {run.id}", f"is a run of {run.kind}, not of {kind}", "Name one that is.")
+    return run
 
 
 def judge_runs(store: Store, subject: str) -> tuple[RunInfo, ...]:
@@ -180,7 +187,7 @@ def normal_form(text: str) -> str:
 
 def without_repeats(plans: Sequence[Plan]) -> list[Plan]:
     """Plans for an estimate: what several of them ask in the same words is asked, and paid for, once."""
-    seen = set[str]()
+    seen = set[int]()
     distinct: list[Plan] = []
     for plan in plans:
         if not isinstance(plan, ChatPlan):
@@ -188,10 +195,8 @@ def without_repeats(plans: Sequence[Plan]) -> list[Plan]:
             continue
         missing = {}
         for unit, questions in plan.missing.items():
-            asked = plan.question(unit)
-            words = [message.content for message in asked.messages()]
-            step = asdict(asked.rewording) if asked.rewording else None
-            key = digest([plan.model, dict(plan.chat.request), words, step])
+            asked, request = plan.question(unit), tuple(plan.chat.request.items())
+            key = hash((plan.model, request, asked.prompt, *asked.fields.items(), asked.rewording))
             if key not in seen:
                 seen.add(key)
                 missing[unit] = questions

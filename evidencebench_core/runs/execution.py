@@ -16,6 +16,7 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError, Select
 from evidencebench_core.llm import LLM, Forecast, Work, rehearse, results
 from evidencebench_core.llm.budget import price_source
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
+from evidencebench_core.runs.chat import without_repeats
 from evidencebench_core.runs.planning import Plan, Unit, open_questions
 from evidencebench_core.runs.store import Results, RunStore
 
@@ -199,10 +200,12 @@ class RunEstimate(Forecast):
 def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
     """The cost of executing plans for one model; nothing is sent or stored. What is computed here costs nothing.
 
-    Up to 50 units of each, evenly spread, are rehearsed; ``batch`` says whether the batch engine is to ask.
+    What is asked again in the same words is paid for once. Up to 50 units of each plan, evenly spread, are rehearsed;
+    ``batch`` says whether the batch engine is to ask.
     """
     cost, n_looked_at = Forecast(), 0
-    for plan in plans:
+    distinct = without_repeats(plans)
+    for plan in distinct:
         if plan.llm is None or not plan.missing:
             continue
         n = len(plan.missing)
@@ -215,7 +218,7 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
     return RunEstimate(
         **{name: getattr(cost, name) for name in Forecast.__dataclass_fields__},
         model=next((plan.model for plan in plans if plan.llm), ""),
-        n_instances=sum(len(plan.missing) for plan in plans),
+        n_instances=sum(len(plan.missing) for plan in distinct),
         n_looked_at=n_looked_at,
         price_source=price_source() if cost.calls and cost.money is not None else "",
     )

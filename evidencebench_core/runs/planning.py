@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, cast
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import LLM, Message, prompt
+from evidencebench_core.llm import LLM, Message
 from evidencebench_core.retrievers import (
     OWN,
     Query,
@@ -21,7 +21,7 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.own import OwnSystem
-from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
+from evidencebench_core.retrievers.settings import RequestSettings
 from evidencebench_core.runs.store import Result, RunSpec, RunStore, Sample, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
 
@@ -219,25 +219,6 @@ def chat_plan(
         llm=llm or LLM(store=store),
         fresh=again,
     )
-
-
-def prompt_plan(
-    store: Store,
-    spec: RunSpec,
-    name: str,
-    units: Sequence[str],
-    fields: Callable[[str], Mapping[str, str]],
-    llm: LLM | None = None,
-    *,
-    fresh: Fresh = False,
-) -> Plan:
-    """A `chat_plan` that fills one prompt with the fields of each unit; the spec has ``model`` and ``request``."""
-    parameters = parameters_of(spec.settings["model"], spec.settings["request"])
-
-    async def ask(client: LLM, unit: str) -> Result:
-        return await ask_model(client, prompt(name).messages(**fields(unit)), parameters)
-
-    return chat_plan(store, spec, units, ask, llm, fresh=fresh)
 
 
 def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, Setting]:

@@ -32,25 +32,18 @@ def main_file() -> list[dict[str, Any]]:
     """A file of the shape of ``medaesqa_v1.json`` with the labels of `ANSWERS` and no text of it."""
     answers = {}
     for system, (letters, citations) in ANSWERS.items():
-        sentences = []
+        sentences: list[dict[str, Any]] = []
         number = 1000
-        for place, (letter, cited) in enumerate(zip(letters, citations.split("; "), strict=True), start=1):
+        for letter, cited in zip(letters, citations.split("; "), strict=True):
             assessments = []
-            for kinds in [] if cited == "none" else cited.split():
+            for kinds in cited.replace("none", "").split():
                 number += 1
-                for kind in kinds:
-                    relation = RELATIONS[kind]
-                    assessments.append({
-                        "cited_pmid": str(number), "evidence_relation": relation,
-                        "evidence_support": "words" if kind in "sn" else None,
-                    })  # fmt: skip
+                relations = [RELATIONS[kind] for kind in kinds]
+                assessments += [{"cited_pmid": str(number), "evidence_relation": name} for name in relations]
             sentences.append({
-                "answer_sentence_id": str(place), "answer_sentence": f"Sentence {place} [{number}].",
+                "answer_sentence_id": str(len(sentences) + 1), "answer_sentence": f"Words [{number}].",
                 "answer_sentence_relevance": RELEVANCES[letter], "citation_assessment": assessments or None,
             })  # fmt: skip
-        answers[system] = {
-            "answer": "text",
-            "is_answer_accurate": "no" if "-" in letters else "yes",
-            "answer_sentences": sentences,
-        }
+        accurate = "no" if "-" in letters else "yes"
+        answers[system] = {"answer": "text", "is_answer_accurate": accurate, "answer_sentences": sentences}
     return [{"question_id": "116", "question": "?", "nuggets": ["a"], "machine_generated_answers": answers}]

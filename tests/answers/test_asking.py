@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.asking import abstract_answers, answer_plan, answers_of, cited_run
+from evidencebench_core.answers.asking import KIND, abstract_answers, answer_plan, answers_of
 from evidencebench_core.answers.judging import (
     JUDGES,
     judge_labels,
@@ -16,14 +16,13 @@ from evidencebench_core.answers.judging import (
     unread_judgements,
 )
 from evidencebench_core.answers.model import unit_id
-from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.report import answers_report
-from evidencebench_core.answers.store import Mark, add_answers, stored_answers
-from evidencebench_core.answers.units import answer_values, system_scores
+from evidencebench_core.answers.store import Mark
 from evidencebench_core.data import Store
-from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.llm import LLM, Connection, Limits
-from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, judge_runs, without_repeats
+from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import LLM, Connection
+from evidencebench_core.runs import Plan, RunStore, chat_run, estimate, execute, judge_run
+from tests.answers.judging import add_sample
 from tests.factories import store_with, tiny_dataset
 from tests.llm.server import answering, reply, scripted
 
@@ -33,16 +32,14 @@ def store(tmp_path: Path) -> Store:
     return store_with(tiny_dataset(), tmp_path)
 
 
-def llm(store: Store, url: str) -> LLM:
-    return LLM(Connection(url, "secret"), store, limits=Limits(8))
+def asked(plan: Plan) -> Plan:
+    """The plan, carried out."""
+    for _ in execute(plan):
+        pass
+    return plan
 
 
-def done(plan: Plan) -> Progress:
-    *_, last = execute(plan)
-    return last
-
-
-FIRST = {one["paper_as_candidate_pool"][0] for one in tiny_dataset().values()}
+FIRST = {raw["paper_as_candidate_pool"][0] for raw in tiny_dataset().values()}
 
 
 def answering_everything(sent: dict[str, Any]) -> Any:
@@ -54,121 +51,102 @@ def answering_everything(sent: dict[str, Any]) -> Any:
     return reply(f"LABEL: {'supports' if source and source[1] in FIRST else 'neutral'}")
 
 
-def test_a_run_and_its_judge(store: Store) -> None:
+def test_a_run_its_judge_and_the_abstract_beside_it(store: Store) -> None:
     n = len(store.ids("tiny"))
     with scripted(answering(answering_everything)) as server:
-        plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url))
+        llm = LLM(Connection(server.url), store)
+        plan = answer_plan(store, "tiny", "m", llm=llm)
         assert (estimate(plan).calls, plan.total) == (n, n)
-        assert done(plan).done == n
-        run = cited_run(store, plan.run_id[:6])
+        run = chat_run(store, asked(plan).run_id[:6], KIND)
         answers = answers_of(store, run)
-        assert [answer.n_unknown for answer in answers.values()] == [1] * n
-        report = answers_report(store, run.id)
-        assert f"Outcomes: {n} answer; 0 without an aspect." in report.notes
-        assert "support_rate" not in report.tables["systems"]
-        judge = judge_plan(store, run.id, "citations", "j", llm=llm(store, server.url))
+        assert [answer.sentences[1].unknown for answer in answers.values()] == [(99,)] * n
+        plain = answers_report(store, run.id)
+        assert f"Outcomes: {n} answer; 0 without an aspect." in plain.notes
+        assert "support_rate" not in plain.tables["systems"]
+        judge = asked(judge_plan(store, run.id, "citations", "j", llm=llm))
         assert judge.total == 3 * n
-        done(judge)
-    judged = answers_report(store, run.id)  # finds its judge
-    assert "Judged by j." in judged.notes
-    figures = judged.tables["figures"].set_index(["system", "metric"])
+    report = answers_report(store, run.id)  # finds its judge
+    assert "Judged by j." in report.notes
+    figures = report.tables["figures"].set_index(["system", "metric"])
     assert figures.loc[("m", "support_rate"), "n"] == n
     for unit, labels in pair_labels(store, RunStore(store).run(judge.run_id), answers).items():
         second = "supports" if store.get("tiny", unit).sentences[1] in FIRST else "neutral"
         assert labels == {(0, 0): "supports", (1, 1): second, (1, 0): "supports"}
     with scripted(reply("ANSWER: Something else is so [0].")) as server:
-        done(answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=True))
-    assert (
-        "support_rate" not in answers_report(store, plan.run_id, "j").tables["systems"]
-    )  # of other sentences
-    systems, instances = (judged.tables[name] for name in ("systems", "instances"))
-    assert set(systems["system"]) == {"m", "abstract"}
-    of_abstract = instances[instances["system"] == "abstract"].set_index("instance")
+        asked(answer_plan(store, "tiny", "m", llm=LLM(Connection(server.url), store), fresh=True))
+    of_other_sentences = answers_report(store, plan.run_id, "j").tables["systems"]
+    assert "support_rate" not in of_other_sentences
+    assert set(of_other_sentences["system"]) == {"m", "abstract"}
+    instances = report.tables["instances"].set_index(["system", "instance"])
     for instance_id, answer in abstract_answers(store, "tiny").items():  # it cites itself
         instance = store.get("tiny", instance_id)
         places = {place for place, kind in enumerate(instance.sentence_types) if kind == "abstract"}
         covers = instance.evidence.covers("all")
         assert set(answer.selection) == places
-        wanted = sum(bool(cover & places) for cover in covers) / len(covers)
-        assert of_abstract.loc[instance_id, "cited_recall"] == pytest.approx(wanted)
+        recall = sum(bool(cover & places) for cover in covers) / len(covers)
+        assert instances.loc[("abstract", instance_id), "cited_recall"] == pytest.approx(recall)
 
 
-def test_what_is_no_answer_is_missing_and_asked_again(store: Store) -> None:
-    n = len(store.ids("tiny"))
+def test_what_is_no_answer_is_missing(store: Store) -> None:
     texts = iter(["I will not.", "ANSWER: Nothing in the paper."])
     with scripted(answering(lambda _: reply(next(texts, "ANSWER: So it is [0].")))) as server:
-        for n_scored in (n - 1, n):
-            plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=n_scored == n)
-            assert len(plan.missing) == n
-            done(plan)
-            instances = answers_report(store, plan.run_id).tables["instances"]
-            assert (instances["system"] == "m").sum() == n_scored
-    with pytest.raises(UnknownNameError):
-        answers_report(store, "ffff")
-    with pytest.raises(SettingError, match="j has judged nothing of run"):
-        answers_report(store, plan.run_id, "j")
+        plan = asked(answer_plan(store, "tiny", "m", llm=LLM(Connection(server.url), store)))
+    instances = answers_report(store, plan.run_id).tables["instances"]
+    assert (instances["system"] == "m").sum() == plan.total - 1
+
+
+def judging(sent: dict[str, Any]) -> Any:
+    text = str(sent["messages"][-1]["content"])
+    if "FACTS:" in text:
+        return reply("So.\nFACTS:\nsupport: a\n- **none**: b: c\n3. partial: d\nperhaps: e\nsupport:")
+    if "<nuggets>" in text:
+        return reply("1: support\n- **2: partial**\n3. none")
+    return reply("So.\nLABEL: **Required**" if "<document>" not in text else "LABEL: Supported.")
 
 
 def test_judges_of_a_set(store: Store) -> None:
     """Of the sample every kind of judgement; the labels of a reader by rule come back as figures."""
-    add_answers(store, "sample", read_answers([SAMPLE]))
-    answers = stored_answers(store, "sample")
-
-    def step(sent: dict[str, Any]) -> Any:
-        text = str(sent["messages"][-1]["content"])
-        if "<nuggets>" in text and "FACTS:" in text:
-            return reply("So.\nFACTS:\nsupport: a\n- **none**: b: c\n3. partial: d\nperhaps: e\nsupport:")
-        if "<nuggets>" in text:
-            return reply("1: support\n- **2: partial**\n3. none")
-        return reply("So.\nLABEL: **Required**" if "<document>" not in text else "LABEL: Supported.")
-
-    with scripted(answering(step)) as server:
-        client = llm(store, server.url)
-        plans = [judge_plan(store, "sample", task, "j", llm=client) for task in JUDGES]
-        announced = estimate(*without_repeats(plans)).calls
+    subject = add_sample(store)
+    with scripted(answering(judging)) as server:
+        llm = LLM(Connection(server.url), store)
+        plans = [judge_plan(store, "sample answers", task, "j", llm=llm) for task in JUDGES]
+        announced = estimate(*plans).calls
         for plan in plans:
-            assert plan.total == len(plan.missing) > 0
-            done(plan)
-            assert not judge_plan(store, "sample", plan.chat.task, "j", llm=client).missing
+            assert asked(plan).total == len(plan.missing) > 0
+            assert not judge_plan(store, "sample answers", plan.chat.task, "j", llm=llm).missing
         assert announced == pytest.approx(len(server.requests), rel=0.05)
         with pytest.raises(SettingError, match="Did you mean 'citations'"):
-            judge_plan(store, "sample", "citation", "j", llm=llm(store, server.url))
-    subject = judge_runs(store, plan.spec.subject)[0].subject
+            judge_plan(store, "sample answers", "citation", "j", llm=llm)
     labels = labels_by_task(store, subject, "j")
     assert set(labels["relevance"].values()) == {"required"}
     assert set(labels["citations"].values()) == {"supports"}
-    heron = [labels["nuggets"][unit_id("blood-pressure", "Heron", f"nugget {n}")] for n in (1, 2, 3, 4)]
-    assert heron == ["support", "partial", None, None]
-    facts = [
-        labels["nuggets"].get(unit_id("blood-pressure", "Heron", f"fact {n}"), "-") for n in (1, 2, 3, 4, 5)
-    ]
-    assert facts == ["support", "none", "partial", None, "-"]
-    values = system_scores(answer_values(answers, labels)).set_index(["system", "metric"])["value"]
-    assert values["Heron", "nugget precision"] == pytest.approx(1.5 / 4)
-    assert values["Heron", "precision"] == 1.0
-    assert values["Heron", "correctness"] == 1.0
+    heron = unit_id("blood-pressure", "Heron", "")
+    of_heron = {unit.removeprefix(heron): label for unit, label in labels["nuggets"].items() if heron in unit}
+    nuggets = {"nugget 1": "support", "nugget 2": "partial", "nugget 3": None, "nugget 4": None}
+    assert of_heron == {**nuggets, "fact 1": "support", "fact 2": "none", "fact 3": "partial", "fact 4": None}
     (unit, *_) = labels["citations"]
-    (run,) = [run for run in judge_runs(store, subject) if run.settings["task"] == "citations"]
+    run = judge_run(store, subject, "j", "citations")
+    assert run is not None
     decided = judge_labels(store, run, {unit: Mark(unit, "neutral"), "gone": Mark("gone", "neutral")})
-    assert decided[unit] == "neutral"
-    assert "gone" not in decided
-    report = answers_report(store, "sample", "j", "precision")
+    assert decided == {**labels["citations"], unit: "neutral"}
+    report = answers_report(store, "sample answers", "j", "precision")
     systems, order = report.tables["systems"], report.tables["order of systems"]
     assert list(systems.columns[:5]) == ["system", "precision", "low", "high", "n"]
-    assert set(systems["system"]) == set(answers.systems)
+    shares = systems.set_index("system").loc["Heron", ["nugget precision", "precision", "correctness"]]
+    assert shares.tolist() == [1.5 / 4, 1.0, 1.0]
     assert {"precision", "coverage", "support rate"} <= set(order["people"])
     assert order.set_index("judge")["tau"].isna()["precision"]  # all alike by this judge
     with pytest.raises(SettingError, match="Did you mean 'coverage'"):
-        answers_report(store, "sample", metric="coverag")
+        answers_report(store, "sample answers", metric="coverag")
 
 
 def test_labels_that_are_no_label_of_the_task_are_unread(store: Store) -> None:
-    add_answers(store, "sample", read_answers([SAMPLE]))
+    add_sample(store)
     texts = iter(["LABEL: neutral", "LABEL: unnecessary", "Required."])
     with scripted(answering(lambda _: reply(next(texts, "LABEL: required")))) as server:
-        done(plan := judge_plan(store, "sample", "relevance", "j", llm=llm(store, server.url), limit=2))
-    run = RunStore(store).run(plan.run_id)
-    assert unread_judgements(store, run) == {"LABEL: neutral": 1}
-    notes = answers_report(store, "sample", "j").notes
-    assert any("relevance: without a label: 'LABEL: neutral' (1)" in note for note in notes)
-    assert any("precision: of 6 of 18 answers" in note for note in notes)
+        llm = LLM(Connection(server.url), store)
+        plan = asked(judge_plan(store, "sample answers", "relevance", "j", llm=llm, limit=2))
+    assert unread_judgements(store, RunStore(store).run(plan.run_id)) == {"LABEL: neutral": 1}
+    notes = answers_report(store, "sample answers", "j").notes
+    assert "relevance: without a label: 'LABEL: neutral' (1)." in notes
+    assert any(note.startswith("precision: of 6 of 18 answers") for note in notes)

@@ -14,6 +14,7 @@ from evidencebench_core.answers.model import AnswerSet, unit_id
 from evidencebench_core.answers.read import answer_set, read_answers
 from evidencebench_core.answers.units import (
     answer_values,
+    lead_in_words,
     order_of_systems,
     system_scores,
     systems_table,
@@ -41,17 +42,7 @@ def test_nine_answers_to_a_real_question(nine: AnswerSet) -> None:
         "redundancy": [0, 0, 0, 0, 40, 12.5, 0, 0, 33.33],
         "harmfulness": [0, 0, 0, 0, 0, 0, 25, 0, 0],
         "coverage": [100, 85.71, 0, 0, 60, 0, 25, 100, 0],
-        "support rate": [
-            85.71,
-            81.82,
-            0,
-            0,
-            75,
-            0,
-            50,
-            76.92,
-            0,
-        ],  # 0 where nothing is cited, as the authors count
+        "support rate": [85.71, 81.82, 0, 0, 75, 0, 50, 76.92, 0],  # 0 of no citation, as the authors count
         "accuracy": [100, 100, 0, 0, 100, 100, 100, 100, 100],
         "citations": [100 * n for n in (14, 11, 3, 0, 4, 0, 2, 13, 0)],
     }
@@ -75,12 +66,8 @@ def test_recall_of_thirty_systems_over_forty_questions() -> None:
     values = answer_values(answers)
     words = RECALL.split()
     st, sim = zip(*(pair.split("/") for pair in words[1::2]), strict=True)
-    for name, expected, mean in (("ST", st, (20.52, 27.81, 28.94)), ("SimCSE", sim, (20.84, 28.02, 29.28))):
-        metrics = [f"recall {short} ({name})" for short in ("S+R", "R", "R+B")]
-        assert percents(values, metrics[2], words[::2]) == [float(one) for one in expected]
-        means = [100 * values[values["metric"] == metric]["value"].mean() for metric in metrics]
-        assert means == pytest.approx(mean, abs=0.0051)
-    assert values.groupby("metric").size().unique().tolist() == [1200]
+    for name, expected in (("ST", st), ("SimCSE", sim)):
+        assert percents(values, f"recall R+B ({name})", words[::2]) == [float(recall) for recall in expected]
     for short, tau in (("S+R", 0.9488), ("R", 0.9421), ("R+B", 0.8840)):
         both = [values[values["metric"] == f"recall {short} ({name})"] for name in ("ST", "SimCSE")]
         (row,) = order_of_systems(*(one.assign(metric="recall") for one in both)).to_dict("records")
@@ -89,45 +76,67 @@ def test_recall_of_thirty_systems_over_forty_questions() -> None:
         assert row["tau_low"] < row["tau"] < row["tau_high"]
     assert row["rho"] == pytest.approx(0.965, abs=1e-3)
     assert (row["rho_low"], row["rho_high"]) == pytest.approx((0.920, 0.986), abs=0.02)
-    # Equal means are one number: both have 107 of 400 clusters.
     scores = system_scores(values).set_index(["system", "metric"])["value"]
-    assert scores["M21", "recall R (ST)"] == scores["M29", "recall S+R (ST)"] == 0.2675
+    assert scores["M21", "recall R (ST)"] == scores["M29", "recall S+R (ST)"] == 0.2675  # one number
 
 
-def lines_of(questions: dict[str, Sequence[str]]) -> list[tuple[str, dict[str, Any]]]:
-    """Citations by sentence, s supporting; a second system has not answered q3."""
-    lines = []
-    for question, sentences in questions.items():
-        raw = []
-        for place, kinds in enumerate(sentences, start=1):
-            cited = [f"{place}{number}" for number in range(len(kinds))]
-            relations = ["supporting" if kind == "s" else "not relevant" for kind in kinds]
-            pairs = zip(cited, relations, strict=True)
-            assessments = [{"document": one, "relation": relation} for one, relation in pairs]
-            raw.append({"text": "Words.", "citations": cited, "assessments": assessments})
-        for system in ("A", "B") if question != "q3" else ("A",):
-            line = {"kind": "answer", "question_id": question, "system": system, "answer": ""}
-            lines.append((f"{question} {system}", {**line, "sentences": raw}))
-    return lines
+Line = tuple[str, dict[str, Any]]
+
+
+def answer(question: str, system: str, *sentences: str | dict[str, Any]) -> Line:
+    """A line of a file; a sentence is a text, or what is in it: ``{"1": "supports"}`` are citations."""
+    raw = []
+    for sentence in sentences:
+        labels = sentence if isinstance(sentence, dict) else {}
+        assessments = [{"document": name, "relation": label} for name, label in labels.items()]
+        cited = {"citations": list(labels), "assessments": assessments} if labels or sentence == {} else {}
+        raw.append({"text": "Words." if isinstance(sentence, dict) else sentence, **cited})
+    line = {"kind": "answer", "question_id": question, "system": system, "answer": "Words."}
+    return f"{question} {system}", {**line, "sentences": raw}
+
+
+DOCUMENT: Line = ("d", {"kind": "document", "document_id": "1", "text": "One."})
 
 
 def test_means_are_over_questions_where_a_metric_is_defined() -> None:
-    answers = answer_set(lines_of({"q1": ["sss", "x"], "q2": ["s", "", "", ""], "q3": [""]}))
-    scores = system_scores(answer_values(answers)).set_index(["system", "metric"])
-    assert scores.loc[("A", "support rate"), ["value", "n"]].tolist() == [
-        pytest.approx((0.75 + 1 + 0) / 3),
-        3,
-    ]
-    assert scores.loc[("A", "coverage"), ["value", "n"]].tolist() == [pytest.approx((0.5 + 0.25 + 0) / 3), 3]
-    assert scores.loc[("B", "coverage"), ["value", "n"]].tolist() == [0.375, 2]
+    yes, no = "supports", "not relevant"
+    first, second = [{"1": yes, "2": yes, "3": yes}, {"4": no}], [{"1": yes}, {}, {}, {}]
+    lines = [answer("q3", "A", {})]
+    for system in ("A", "B"):
+        lines += [answer("q1", system, *first), answer("q2", system, *second)]
+    scores = system_scores(answer_values(answer_set(lines))).set_index(["system", "metric"])
+    values = scores[["value", "n"]].T.to_dict("list")
+    assert values["A", "support rate"] == [pytest.approx((0.75 + 1 + 0) / 3), 3]
+    assert values["A", "coverage"] == [pytest.approx((0.5 + 0.25 + 0) / 3), 3]
+    assert values["B", "coverage"] == [0.375, 2]
+
+
+def test_the_lead_of_the_best_system() -> None:
+    """Of three systems over eight questions; a rate of contradictions is the better the lower it is."""
+    lines = []
+    for n in range(8):
+        lines += [answer(f"q{n}", "A", {"1": "contradicts"}), answer(f"q{n}", "C", {"1": "supports"})]
+        lines.append(answer(f"q{n}", "B", {"1": "supports" if n % 2 else "contradicts"}))
+    values = answer_values(answer_set(lines))
+    table = systems_table(system_scores(values), "contradict rate")
+    assert table["system"].tolist() == ["C", "B", "A"]
+    best = (
+        "C does best in contradict rate: 0.0%, 50.0 points from B, a difference that chance alone could make."
+    )
+    assert lead_in_words(values, table, "contradict rate") == best
+    sure = values[values["system"] != "B"]
+    table = systems_table(system_scores(sure), "coverage")
+    assert lead_in_words(sure, table, "coverage") == "C does best in coverage: 100.0%, 100.0 points from A."
+    assert lead_in_words(sure[sure["system"] == "A"], table.tail(1), "coverage") == ""
 
 
 def test_labels_of_a_judge_give_the_same_metrics(nine: AnswerSet) -> None:
     units = units_frame(nine)
     relevances = dict(units[units["kind"] == "relevance"][["unit", "human"]].values)
     people, judge = answer_values(nine), answer_values(nine, {"relevance": relevances})
-    for metric in ("precision", "redundancy", "harmfulness"):
-        assert percents(people, metric, list(ANSWERS)) == percents(judge, metric, list(ANSWERS))
+    metrics = ["precision", "redundancy", "harmfulness"]
+    shares = people[people["metric"].isin(metrics)].reset_index(drop=True)
+    assert judge[judge["metric"].isin(metrics)].reset_index(drop=True).equals(shares)
     assert "support rate" not in set(judge["metric"])
     del relevances[unit_id("116", "M1", "1")]  # a call that failed
     assert percents(answer_values(nine, {"relevance": relevances}), "precision", ["M1"]) == [None]
@@ -135,52 +144,29 @@ def test_labels_of_a_judge_give_the_same_metrics(nine: AnswerSet) -> None:
     assert percents(answer_values(nine, {"relevance": relevances}), "precision", ["M1"]) == [0]
 
 
-def test_what_no_judge_can_read_is_not_waited_for() -> None:
+def test_by_a_judge_what_it_cannot_read_is_not_waited_for() -> None:
     """A sentence without words stays in the denominators, and so does a citation of a document that is not there."""
-    sentences = [
-        {"text": "Tea helps [1].", "relevance": "required"},
-        {"text": "... [1]", "relevance": "required"},
-        {"text": "It is hot [2].", "relevance": "borderline"},
-    ]
-    line = {"kind": "answer", "question_id": "q", "system": "A", "answer": "x", "sentences": sentences}
-    answers = answer_set([("a", line), ("d", {"kind": "document", "document_id": "1", "text": "Tea."})])
-    relevance = {unit_id("q", "A", "1"): "required", unit_id("q", "A", "3"): "borderline"}
-    values = answer_values(
-        answers, {"relevance": relevance, "citations": {unit_id("q", "A", "1", "1"): "supports"}}
-    )
-    assert percents(values, "precision", ["A"]) == [33.33]
-    assert percents(values, "coverage", ["A"]) == [33.33]
-    assert percents(values, "support rate", ["A"]) == [33.33]
-    found = judge_agreement(answers, relevance, "relevance")
-    assert (len(found.pairs), found.n_missing) == (2, 0)
-
-
-def test_nuggets_and_correctness_of_a_judge() -> None:
-    lines = [
-        ("q", {"kind": "question", "question_id": "q", "question": "?", "nuggets": ["a", "b", "c"]}),
-        ("a", {"kind": "answer", "question_id": "q", "system": "A", "answer": "One [1]. Two [1]. Three."}),
-    ]
-    labels = ("support", "partial", None)
-    nuggets = {unit_id("q", "A", f"nugget {n}"): label for n, label in enumerate(labels, 1)}
-    correct = {unit_id("q", "A", "1"): "supports", unit_id("q", "A", "2"): "neutral"}
-    lines.append(("d", {"kind": "document", "document_id": "1", "text": "One."}))
-    answers = answer_set(lines)
+    question = {"kind": "question", "question_id": "q", "question": "?", "nuggets": ["a", "b", "c"]}
+    line = answer("q", "A", "Tea helps [1].", "... [1]", "It is hot [2].")
+    answers = answer_set([("q", question), line, DOCUMENT])
     assert set(answer_values(answers)["metric"]) == {"sentences", "citations"}  # nobody labelled them
-    values = answer_values(answers, {"nuggets": nuggets, "correctness": correct})
-    assert percents(values, "nugget recall", ["A"]) == [50]
-    assert percents(values, "correctness", ["A"]) == [50]
+    first, second, third = (unit_id("q", "A", f"nugget {n}") for n in (1, 2, 3))
+    labels: dict[str, dict[str, str | None]] = {
+        "relevance": {unit_id("q", "A", "1"): "required", unit_id("q", "A", "3"): "borderline"},
+        "citations": {unit_id("q", "A", "1", "1"): "supports"},
+        "correctness": {unit_id("q", "A", "1"): "supports"},
+        "nuggets": {first: "support", second: "partial", third: None},
+    }
+    values = answer_values(answers, labels).set_index("metric")["value"].round(4).to_dict()
+    shares = dict.fromkeys(("precision", "coverage", "support rate"), 0.3333)
+    assert values.items() >= {**shares, "correctness": 1.0, "nugget recall": 0.5}.items()
 
 
-def test_a_part_judged_set_says_of_how_many() -> None:
+def test_of_a_part_judged_set_the_judged_questions_count() -> None:
     """An answer that cites nothing counts once its question is judged, and not before."""
-    texts = {("q1", "A"): "One [1].", ("q1", "B"): "None.", ("q2", "A"): "One [1].", ("q2", "B"): "None."}
-    lines: list[tuple[str, dict[str, Any]]] = [
-        ("d", {"kind": "document", "document_id": "1", "text": "One."})
-    ]
-    for (question, system), text in texts.items():
-        line = {"kind": "answer", "question_id": question, "system": system, "answer": text}
-        lines.append((f"{question} {system}", line))
-    values = answer_values(answer_set(lines), {"citations": {unit_id("q1", "A", "1", "1"): "supports"}})
+    lines = [answer(question, *of) for question in ("q1", "q2") for of in (("A", "One [1]."), ("B", "None."))]
+    labels = {"citations": {unit_id("q1", "A", "1", "1"): "supports"}}
+    values = answer_values(answer_set([DOCUMENT, *lines]), labels)
     coverage = values[values["metric"] == "coverage"]
     assert coverage[["question", "system", "value"]].values.tolist() == [["q1", "A", 1.0], ["q1", "B", 0.0]]
 
@@ -191,16 +177,21 @@ def test_a_judge_against_people_is_measured_as_by_other_code(nine: AnswerSet) ->
     labels = dict(zip(human["unit"], human["human"], strict=True))
     first, second, third = list(labels)[:3]
     labels |= {first: "neutral", second: "contradicts", third: None}
-    found = judge_agreement(nine, labels, "citations")
-    assert found.pairs["unit"].tolist()[:3] == [second, first, third]
-    assert found.pairs["distance"].tolist()[:4] == [2, 1, 0.25, 0]  # the worst disagreement first
-    gold, said = found.pairs["human"], found.pairs["judged"].fillna("no label")
-    macro_f1 = f1_score(gold, said, labels=sorted(set(gold)), average="macro", zero_division=0)
-    expected = [(gold == said).mean(), cohen_kappa_score(gold, said), macro_f1]
-    assert found.figures["measure"].tolist() == ["accuracy", "kappa", "macro F1"]
-    assert found.figures["value"].tolist() == pytest.approx(expected)
+    agreement = judge_agreement(nine, labels, "citations")
+    pairs, figures = agreement.pairs, agreement.figures.set_index("measure")
+    assert pairs["unit"].tolist()[:3] == [second, first, third]
+    assert pairs["distance"].tolist()[:4] == [2, 1, 0.25, 0]  # the worst disagreement first
+    gold, judged = pairs["human"], pairs["judged"].fillna("no label")
+    macro_f1 = f1_score(gold, judged, labels=sorted(set(gold)), average="macro", zero_division=0)
+    expected = {
+        "accuracy": (gold == judged).mean(),
+        "kappa": cohen_kappa_score(gold, judged),
+        "macro F1": macro_f1,
+    }
+    assert figures["value"].to_dict() == pytest.approx(expected)
     constant = gold.mode()[0]
-    assert found.figures["always"].unique() == [constant]
-    assert found.figures["always the same"].tolist()[:2] == [(gold == constant).mean(), 0]
-    assert found.table.to_numpy().sum() == len(found.pairs)
-    assert found.n_missing == 0
+    assert figures.loc["accuracy", ["always", "always the same"]].tolist() == [
+        constant,
+        (gold == constant).mean(),
+    ]
+    assert (agreement.table.to_numpy().sum(), agreement.n_missing) == (len(pairs), 0)

@@ -22,10 +22,9 @@ Say = Callable[[Probe], Any]
 def item_set(gold: Sequence[str | None], **more: Mapping[int, Any]) -> ItemSet:
     """Items 0, 1, ... with these gold labels; ``more`` gives some of them other values of a field."""
     items = []
-    for place, label in enumerate(gold):
-        others = {name: values[place] for name, values in more.items() if place in values}
-        question, context = f"Does tea {place} help?", (f"Tea {place} was tried.",)
-        items.append(Item(str(place), question, context, label, **others))  # type: ignore[arg-type]
+    for n, label in enumerate(gold):
+        others: dict[str, Any] = {name: values[n] for name, values in more.items() if n in values}
+        items.append(Item(str(n), f"Does tea {n} help?", (f"Tea {n} was tried.",), label, **others))  # type: ignore[arg-type]
     return new_item_set("tea", items)
 
 
@@ -49,11 +48,8 @@ def scored(
     spec = chat_spec(KIND, items.sha256, row.name, "m", [row.prompt], None, values).run
     run = RunInfo(f"run of {task}", "", spec.kind, spec.subject, spec.settings, "")
     probes = probes_of(items, row, values)
-    results: dict[str, Any] = {}
-    for probe in probes.probes:
-        said = say(probe)
-        if said is not None:
-            results[probe.id] = result(said)
+    said = {probe.id: say(probe) for probe in probes.probes}
+    results: dict[str, Any] = {unit: result(words) for unit, words in said.items() if words is not None}
     labelled = None
     if judge is not None:
         asked = judgements(row, probes, results).values()

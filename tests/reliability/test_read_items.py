@@ -1,8 +1,10 @@
 """Files of items, and what they can say wrongly."""
 
 import json
+import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from evidencebench_core.data import open_store
@@ -21,13 +23,10 @@ OWN = [
 def test_own_items_in_each_format(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"own{suffix}"
     if suffix in (".csv", ".tsv"):
-        mark = "," if suffix == ".csv" else "\t"
-        rows = [mark.join(("ID", "question ", "context", "answer", "long_answer", "group", "other"))]
-        for one in OWN:
-            context = "\n\n".join([one["context"]] if isinstance(one["context"], str) else one["context"])
-            cells = [one["id"], one["question"], context, one["answer"] or "", one.get("long_answer", "")]
-            rows.append(mark.join(f'"{cell}"' for cell in (*cells, one.get("group", ""), "x")))
-        path.write_text("\ufeff" + "\r\n".join(rows) + "\r\n\r\n")
+        frame = pd.DataFrame(OWN).assign(other="x").rename(columns={"id": "ID", "question": "question "})
+        frame["context"] = ["Tea was drunk.\n\nIt helped.", *frame["context"][1:]]
+        text = frame.to_csv(index=False, sep="," if suffix == ".csv" else "\t", lineterminator="\r\n")
+        path.write_text(f"\ufeff{text}\r\n")
     else:
         path.write_text(json.dumps(OWN) if suffix == ".json" else "\n".join(map(json.dumps, OWN)))
     kind, items = read_items(path)
@@ -54,18 +53,12 @@ def test_bioasq(tmp_path: Path) -> None:
     assert (second.context, second.long_answer, second.answer) == ((), ("A thing.",), None)
 
 
-def test_pairs(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.json"
+def test_pairs_and_pubmedqa(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
     first = {"statement_1": 'A "b.', "statement_2": "B", "similar": 1}
     path.write_text(json.dumps([first, {"statement_1": "C", "statement_2": "D", "similar": "no"}]))
-    assert read_items(path) == (
-        "pairs",
-        (Item("1", 'A "b.', (), "yes", ("B",)), Item("2", "C", (), "no", ("D",))),
-    )
-
-
-def test_pubmedqa(tmp_path: Path) -> None:
-    path = tmp_path / "ori_pqal.json"
+    pairs = (Item("1", 'A "b.', (), "yes", ("B",)), Item("2", "C", (), "no", ("D",)))
+    assert read_items(path) == ("pairs", pairs)
     raw = {"QUESTION": "Q?", "CONTEXTS": ["One.", "Two."], "LONG_ANSWER": "Three.", "final_decision": "maybe"}
     path.write_text(json.dumps({"12": raw}))
     assert read_items(path) == ("questions", (Item("12", "Q?", ("One.", "Two."), "maybe", ("Three.",)),))
@@ -77,15 +70,9 @@ def test_pubmedqa(tmp_path: Path) -> None:
         ("a.csv", "id,question,context,answer\nx,A?,c,yes\nx,B?,c,no\n", "has the id 'x' more than once"),
         ("a.csv", "id,question,context,answer\nx,A?,c,perhaps\n", "line 2, answer: is 'perhaps': Input"),
         ("a.csv", "id,question,context,answer\nx,A?,c,yes\ny,B?,,no\n", "line 3, context: is empty"),
-        ("a.csv", "id,question,context,answer\nx,A?,c,d,yes\n", "line 2: has more cells"),
         ("a.csv", "id,context\nx,y\n", "line 2, question: is"),
-        ("a.csv", "id,question\n", "holds no"),
-        ("a.csv", 'id,question\nx,"y\n', "is no table"),
         ("a.json", '[{"id": "x", "question": "Q", "context": ["a", " "]}]', "record 1, context: is ' '"),
         ("a.json", '["x"]', "record 1: is 'x', not an object"),
-        ("a.jsonl", '{"id": "x", "question": "Q"}\n{"id": ', "ends too early"),
-        ("a.jsonl", '{"id": "x", "id": "y"}', "has the key 'id' twice"),
-        ("a.xlsx", "x", "neither JSON nor a table"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_and_nothing_is_stored(
@@ -94,7 +81,6 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     path = tmp_path / name
     path.write_text(content)
     store = open_store(tmp_path / "store.sqlite")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=re.escape(message)):
         ingest_items(store, path)
-    assert message in str(caught.value)
     assert ITEM_SETS.all(store) == ()

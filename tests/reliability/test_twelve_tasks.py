@@ -7,16 +7,12 @@ from typing import Any, Final
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from evidencebench_core.reliability.figures import (
-    BIAS,
-    JUDGED_ACCURACY,
-    JUDGED_F1,
-    REFRAIN_RATE,
-    WEIGHTED_F1,
-)
-from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
+from evidencebench_core.reliability.figures import BIAS, JUDGED_ACCURACY, REFRAIN_RATE, WEIGHTED_F1
+from evidencebench_core.reliability.items import Item, ItemSet, Kind, new_item_set
 from evidencebench_core.reliability.probes import Probe
+from evidencebench_core.reliability.read_items import read_items
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
+from tests.conftest import real_file
 from tests.reliability.asking import scored
 
 N: Final = 60
@@ -28,14 +24,14 @@ UNREAD: Final = {
 }
 
 
-def items(kind: str) -> ItemSet:
+def items(kind: Kind) -> ItemSet:
     made = []
     for n in range(N):
         text, answer = f"Tea {n} was tried in {n + 20} people who drank it daily.", "no" if n % 3 else "yes"
         wordings = {"paraphrase:p": f"Is tea {n} of help?", "negation": f"Tea {n} was not tried."}
         context = () if kind == "pairs" else (text,)
-        made.append(Item(str(n), f"Does tea {n} help?", context, answer, (text,), wordings=wordings))  # type: ignore[arg-type]
-    return new_item_set("teas", made, kind)  # type: ignore[arg-type]
+        made.append(Item(str(n), f"Does tea {n} help?", context, answer, (text,), "", wordings))  # type: ignore[arg-type]
+    return new_item_set("teas", made, kind)
 
 
 def answer_to(expected: str, labels: tuple[str, ...], key: str) -> tuple[Any, str]:
@@ -47,9 +43,8 @@ def answer_to(expected: str, labels: tuple[str, ...], key: str) -> tuple[Any, st
         if reason != "wrong":
             return UNREAD[reason], reason
         expected = rng.choice([label for label in labels if label != expected])
-    return rng.choice(["{}.", "**{}** - the text says so", "The answer is {}"]).format(
-        expected.capitalize()
-    ), expected
+    form = rng.choice(["{}.", "**{}** - the text says so", "The answer is {}"])
+    return form.format(expected.capitalize()), expected
 
 
 @pytest.mark.parametrize("name", RELIABILITY_TASKS)
@@ -82,7 +77,6 @@ def test_the_figure_of_a_task(name: str) -> None:
     orders = {variant: rows["label"].dropna() for variant, rows in score.answers.groupby("variant")}
     figures = {
         WEIGHTED_F1: weighted,
-        JUDGED_F1: weighted,
         JUDGED_ACCURACY: accuracy_score(truth, labels),
         REFRAIN_RATE: labels.count("unknown") / len(labels),
         BIAS: sum(abs((found == "yes").mean() - 0.5) for found in orders.values()) / len(orders),
@@ -92,3 +86,13 @@ def test_the_figure_of_a_task(name: str) -> None:
     assert (task.figure is BIAS) == (score.value.low is None)
     assert score.value.n == score.headline["item"].nunique()
     assert task.headline in ((), tuple(score.headline["variant"].unique()))
+
+
+@pytest.mark.realdata
+def test_one_that_always_says_yes() -> None:
+    """The figures of the manual, by independent code on PubMedQA's file."""
+    pubmedqa = new_item_set("pubmedqa", read_items(real_file("pubmedqa/ori_pqal.json"))[1])
+    baseline = scored(pubmedqa, "baseline", lambda _: "Yes.")
+    assert baseline.value.text(decimals=1) == "47.5% (43.5 to 51.4)"  # of the binomial exactly: 43.6 to 51.4
+    assert (baseline.value.n, baseline.left_out) == (890, {"the answer is maybe": 110})
+    assert baseline.constants == pytest.approx({"yes": 0.4748, "no": 0.2091}, abs=5e-5)

@@ -47,11 +47,8 @@ def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes
 ) -> None:
     run, own = command.run("lead"), OwnPapers(open_store()).save(PAPER, "First")
     assert [row["name"] for row in command.json("list", "papers")] == ["First"]
-    for kind, name, new in (
-        ("run", run[:6], "ours"),
-        ("paper", "First", "Second"),
-        ("dataset", "tiny", "mine"),
-    ):
+    names = (("run", run[:6], "ours"), ("paper", "First", "Second"), ("dataset", "tiny", "mine"))
+    for kind, name, new in names:
         assert f"to {new}" in command("rename", kind, name, new).out
         assert command("delete", kind, name if kind == "run" else new).code == 1
     command.failure("rename", "dataset", "mine", " ")

@@ -17,7 +17,6 @@ from evidencebench_core.words import file_stem, visible
 
 PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
 GREY: Final = "gray"
-DOTTED: Final = {"dash": "dot", "width": 1, "color": GREY}
 
 
 def styled_figure(figure: go.Figure, height: int) -> go.Figure:

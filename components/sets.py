@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components import resources
+from components.controls import option_box
 from components.markdown import literal
 from components.state import PageState, flash
 from evidencebench_core.data import Store
@@ -93,18 +94,10 @@ def picked_set(state: PageState, kind: SetKind) -> Any:
     known = {info.name: info for info in kind.kept.all(resources.store())}
     if not known:
         return None
-    name = state[kind.param] or next(iter(known))
-    if name not in known:
-        st.warning(f"There is no {kind.noun} {literal(name, 80)}; another is shown.")
-        name = next(iter(known))
     others = set(state.defaults) - {kind.param, "part", "dataset", "task", "runs"}
-    st.selectbox(
-        literal(kind.noun.capitalize()),
-        list(known),
-        format_func=lambda name: f"{name} ({kind.size(known[name])})",
-        **state.widget(kind.param, name, reset=others),
-    )
-    return known[name]
+    names = {name: f"{name} ({kind.size(info)})" for name, info in known.items()}
+    label = literal(kind.noun.capitalize())
+    return known[option_box(state, kind.param, label, names, noun=kind.noun, reset=others)]
 
 
 def draw_files(state: PageState, kind: SetKind, is_first: bool = True) -> None:

@@ -15,7 +15,7 @@ import streamlit as st
 from components import resources
 from components.ask import Ask, ask_button
 from components.charts import draw_chart, is_dark
-from components.controls import option_switch
+from components.controls import option_box, option_switch
 from components.figures import squares
 from components.frame_table import draw_downloads, frame_table, intervals
 from components.job_panel import job_panel
@@ -110,11 +110,11 @@ def draw_all(state: PageState, view: View) -> None:
     st.markdown("  \n".join(literal(note) for note in report.notes[: len(models)]))
     if len(models) > 1:
         _draw_map(state, tests, models)
-    model = state["model"] if state["model"] in models else view.runs[-1].settings["model"]
-    card = tests[tests["model"] == model].reset_index(drop=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("## Model card")
-        st.selectbox("Model", models, label_visibility="collapsed", **state.widget("model", model))
+        names = dict(zip(models, models, strict=True))
+        model = option_box(state, "model", "Model", names, label_visibility="collapsed")
+    card = tests[tests["model"] == model].reset_index(drop=True)
     shown = card.assign(
         interval=intervals(card, "value"),
         against=card.apply(difference_text, axis=1),

@@ -11,8 +11,9 @@ import streamlit as st
 from components import resources
 from components.analyse.finding import draw_finding
 from components.charts import draw_chart
-from components.figures import interval_dots, lines
-from components.frame_table import frame_table, instance_table, points, report_end
+from components.controls import mark_box
+from components.figures import lines
+from components.frame_table import draw_intervals, frame_table, instance_table, points, report_end
 from components.markdown import literal
 from components.page import Context, percent
 from components.run_links import run_colours
@@ -92,15 +93,7 @@ def _picked_mark(
     marks = {
         f"{run.id}:{part}": f"{run.label}: {text}" for run in context.runs for part, text in parts.items()
     }
-    chosen = state["mark"] if state["mark"] in marks else None
-    st.selectbox(
-        label,
-        list(marks),
-        format_func=marks.__getitem__,
-        placeholder="Click a mark, or choose it here",
-        **state.widget("mark", chosen, lambda mark: mark, part=label),
-    )
-    run_id, _, part = (chosen or "").partition(":")
+    run_id, _, part = mark_box(state, "mark", label, marks).partition(":")
     return runs.get(run_id), part
 
 
@@ -122,20 +115,12 @@ def _draw_ends(state: PageState, context: Context) -> None:
     recall = report.tables["recall"].dropna(subset="recall")
     frame = recall.assign(
         name=recall["group"].map(GROUPS),
-        value=recall["recall"],
         group=recall["label"],
         colour=recall["run"].map(run_colours(context.runs)),
         id=recall["run"] + ":" + recall["group"],
     )
-    alt = "; ".join(
-        f"{row['group']}, {row['name']}: {percent(row['value'])}" for row in frame.to_dict("records")
-    )
-    draw_chart(
-        resources.figure(interval_dots, frame, "Aspect Recall, %"),
-        key=f"ends-{'-'.join(run.id for run in context.runs)}-{context.task.name}",
-        alt=alt,
-        on_pick=lambda mark: state.put(mark=mark),
-    )
+    key = f"ends-{'-'.join(run.id for run in context.runs)}-{context.task.name}"
+    draw_intervals(frame, "recall", "Aspect Recall, %", key=key, on_pick=lambda mark: state.put(mark=mark))
     difference = report.tables["difference"]
     cells = difference.assign(
         points=[points(row) for row in difference.to_dict("records")],

@@ -9,9 +9,8 @@ import streamlit as st
 
 from components import resources
 from components.analyse.finding import draw_finding
-from components.charts import draw_chart, is_dark
-from components.figures import interval_dots
-from components.frame_table import frame_table, report_end
+from components.charts import is_dark
+from components.frame_table import draw_intervals, frame_table, report_end
 from components.page import Context, percent
 from components.run_links import draw_text, drawn_link, named_draw, reader_address, run_name
 from components.state import PageState, open_later, session_text
@@ -108,16 +107,10 @@ def _draw_tally(causes: pd.DataFrame, text: str) -> None:
     colours = {reader: ASPECTS[place % len(ASPECTS)].on(is_dark()) for place, reader in enumerate(readers)}
     frame = causes.assign(
         name=causes["title"],
-        value=causes["share"],
         group=causes["by"].replace(RULES, "suggested first"),
         colour=causes["by"].map(colours),
     )
-    shares = zip(frame["group"], frame["name"], frame["value"], strict=True)
-    draw_chart(
-        resources.figure(interval_dots, frame, "Missed aspects, %"),
-        key=f"verdicts-{text}",
-        alt="; ".join(f"{group}, {name}: {percent(share)}" for group, name, share in shares),
-    )
+    draw_intervals(frame, "share", "Missed aspects, %", key=f"verdicts-{text}")
 
 
 def _draw_items(context: Context, drawn: Draw, text: str) -> None:

@@ -13,11 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 from components import resources
 from components.analyse.finding import draw_finding
 from components.ask import Ask, RunAsk, ask_button, new_run
-from components.charts import draw_chart
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
-from components.figures import interval_dots
-from components.frame_table import frame_table, instance_table, points, report_end
+from components.frame_table import draw_intervals, frame_table, instance_table, points, report_end
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
@@ -109,17 +107,11 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
         part_names = shown["wording"] + " (" + shown["of"] + ")"
         frame = shown.assign(
             name=shown["wording"].where(~is_part, part_names),
-            value=shown["difference"],
             group=shown["label"],
             colour=shown["run"].map(run_colours(runs)),
         )
-        figure = resources.figure(
-            interval_dots, frame, "Aspect Recall against the original, points", differences=True
-        )
-        alt = "; ".join(f"{row['label']}, {row['name']}: {points(row)}" for row in frame.to_dict("records"))
-        draw_chart(
-            figure, key=f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}", alt=alt
-        )
+        key = f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}"
+        draw_intervals(frame, "difference", "Aspect Recall against the original, points", key=key)
     _draw_missing(context, runs, variants, question)
     cells = shown.assign(
         points=[points(row) for row in shown.to_dict("records")],

@@ -9,10 +9,9 @@ import streamlit as st
 
 from components import resources
 from components.ask import Ask, ask_button
-from components.charts import draw_chart, is_dark
-from components.figures import interval_dots
+from components.controls import option_box
 from components.filters import Filter, filter_popover, filtered
-from components.frame_table import draw_downloads, frame_table
+from components.frame_table import draw_downloads, draw_intervals, frame_table
 from components.markdown import literal
 from components.page import percent
 from components.reliability.view import View
@@ -22,9 +21,7 @@ from components.table import Column
 from components.table.paging import paging
 from evidencebench_core.analyses import Report
 from evidencebench_core.llm import LLM
-from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.reliability.card import difference_text, shown_runs
-from evidencebench_core.reliability.figures import BIAS
 from evidencebench_core.reliability.items import ItemSet, item_set
 from evidencebench_core.reliability.runs import judge_plan, question_of, run_probes, settings_label, task_of
 from evidencebench_core.runs import ChatSpec, Plan, RunInfo
@@ -51,10 +48,9 @@ _IN_WORDS: Final = {"right": "right", "wrong": "wrong", "null": "unreadable"}  #
 def draw_test(state: PageState, view: View) -> None:
     """What a test found, by variant and against the baseline, and every answer with its prompt."""
     runs = {run.id: run for run in shown_runs(view.runs)}
-    run = runs.get(state["run"]) or next(iter(runs.values()))
+    names = {run_id: _name(run) for run_id, run in runs.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = state.widget("run", run.id, reset=("where", "probe", "page"))
-        st.selectbox("Test", list(runs), format_func=lambda run_id: _name(runs[run_id]), **chosen)
+        run = runs[option_box(state, "run", "Test", names, reset=("where", "probe", "page"))]
         task = task_of(run)
         is_judged = task.judge is not None and run.n_answered > 0
         if is_judged:
@@ -89,13 +85,9 @@ def _name(run: RunInfo) -> str:
 
 
 def _draw_variants(run: RunInfo, report: Report) -> None:
-    variants, figure = report.tables["variants"], task_of(run).figure
-    frame = variants.assign(name=variants["variant"].replace("", "as it is"), colour=SYSTEMS[0].on(is_dark()))
-    frame = frame.astype({"value": float, "low": float, "high": float})
-    title = f"{figure.variant_title}, %"
-    chart = interval_dots(frame, title, lines={"half": 0.5} if figure is BIAS else None)
-    alt = "; ".join(f"{name}: {percent(value)}" for name, value in frame[["name", "value"]].to_numpy())
-    draw_chart(chart, key=f"variants-{run.id}", alt=f"{title} by variant: {alt}")
+    variants = report.tables["variants"]
+    frame = variants.assign(name=variants["variant"].replace("", "as it is"))
+    draw_intervals(frame, "value", f"{task_of(run).figure.variant_title}, %", key=f"variants-{run.id}")
 
 
 def _draw_answers(state: PageState, view: View, run: RunInfo, answers: pd.DataFrame) -> None:

@@ -49,22 +49,10 @@ class Actions:
 def desk(
     state: PageState, items: Sequence[Item], actions: Actions, *, param: str = "at", author: str = ""
 ) -> Item | None:
-    """Draw one item with its decisions (A accept, E edit, X reject, U undo, J and K next and back).
+    """Draw the item in hand with its decisions, by keys too; returns it, ``None`` where there is none.
 
-    Parameters
-    ----------
-    state : PageState
-        Has the id of the item in hand in ``param``.
-    items : sequence of Item
-        In order; the first that waits is in hand where the address names none.
-    actions : Actions
-    author : str
-        Who decides; asked for where it is not known.
-
-    Returns
-    -------
-    Item or None
-        The one in hand; ``None`` where there is none.
+    The state has its id in ``param``, else it is the first that waits. The ``author``, who decides, is asked for where
+    not known.
     """
     if not items:
         return None

@@ -41,24 +41,18 @@ def frame_table(
     *,
     key: str,
     ids: str = "",
-    muted: bool = False,
     **options: Any,
 ) -> None:
-    """Draw the columns of a frame, by key; what is undefined is an empty cell.
-
-    ``ids`` is the column of the rows' ids, which are else their places; no ``muted`` row can be chosen.
-    """
-    table(columns, frame_rows(columns, frame, ids, muted), key=key, **options)
+    """Draw the columns of a frame, by key; ``ids`` is the column of the rows' ids, which are else their places."""
+    table(columns, frame_rows(columns, frame, ids), key=key, **options)
 
 
-def frame_rows(
-    columns: Sequence[Column], frame: pd.DataFrame, ids: str = "", muted: bool = False
-) -> list[Row]:
-    """The rows of a `frame_table`."""
+def frame_rows(columns: Sequence[Column], frame: pd.DataFrame, ids: str = "") -> list[Row]:
+    """The rows of a `frame_table`; what is undefined is an empty cell."""
     shown = frame[[column.key for column in columns]]
     cells = shown.astype(object).where(shown.notna(), None).itertuples(index=False, name=None)
     names = frame[ids] if ids else range(len(frame))
-    return [Row(str(name), row, muted=muted) for name, row in zip(names, cells, strict=True)]
+    return [Row(str(name), row) for name, row in zip(names, cells, strict=True)]
 
 
 def intervals(frame: pd.DataFrame, value: str) -> pd.Series[Any]:

@@ -178,11 +178,16 @@ def _draw(
     return draw(resources.store(), runs, task, n=n, seed=seed, stratified=stratified)
 
 
+def miss_place(miss: Mapping[Any, Any]) -> dict[str, str]:
+    """What a `reader_link` says of a missed aspect."""
+    return {"instance": miss["instance"], "aspect": miss["label"], "sentence": str(miss["sentence"])}
+
+
 def drawn_link(drawn: Draw, text: str, item: Mapping[Any, Any]) -> dict[str, str]:
     """A `reader_link` to an item of a draw, that is called by a `draw_text`."""
     run = next(run for run in drawn.runs if run.id == item["run"])
-    at = {"aspect": item["label"], "sentence": str(item["sentence"]), DRAW: text}
-    return reader_link(resources.store().dataset(run.dataset), drawn.task, item["instance"], (run,), **at)
+    begun = reader_link(resources.store().dataset(run.dataset), drawn.task, "", (run,))
+    return {**begun, **miss_place(item), DRAW: text}
 
 
 def _digest(dataset: DatasetInfo) -> str:

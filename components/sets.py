@@ -38,7 +38,7 @@ def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str
 
 def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], object], key: str) -> None:
     """The confirmation that names what goes, and the button that deletes."""
-    counts = [quantity(count, noun) for noun, count in dependents.items()]
+    counts = [quantity(count, noun) for noun, count in dependents.items() if count]
     sure = st.checkbox(
         f"Delete {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}",
         help="Links to it end too. It cannot be undone.",
@@ -140,6 +140,6 @@ def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping
 
     with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):
         draw_rename(info.name, rename, info.sha256)
-        draw_delete(info.name, {noun: n for noun, n in dependents.items() if n}, delete, info.sha256)
+        draw_delete(info.name, dependents, delete, info.sha256)
     st.markdown("## Another set")
     draw_files(state, kind, is_first=False)

@@ -207,7 +207,7 @@ def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
         own.set_hypothesis(number, hypothesis)
         st.rerun()
     markings = len(resources.paper_annotations().annotators(own.get(number).key))
-    counts = {"sentence": len(opened.paper.sentences)} | ({"marking": markings} if markings else {})
+    counts = {"sentence": len(opened.paper.sentences), "marking": markings}
 
     def remove() -> None:
         own.remove(number)

@@ -21,8 +21,7 @@ from components.frame_table import draw_downloads, frame_table, intervals
 from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page, percent
-from components.reliability.one_test import ASKING, draw_test
-from components.reliability.view import View
+from components.reliability.one_test import ASKING, View, draw_test
 from components.server import session_model
 from components.sets import SetKind, draw_files, draw_keeping, picked_set
 from components.state import PageState

@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
-from components.analyse.finding import draw_finding
 from components.ask import Ask, RunAsk, ask_button, new_run
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
@@ -19,7 +18,7 @@ from components.frame_table import draw_intervals, frame_table, instance_table, 
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
-from components.page import Context
+from components.page import Context, draw_finding
 from components.run_links import run_colours
 from components.server import session_model
 from components.sets import uploaded_paths

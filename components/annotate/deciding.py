@@ -37,6 +37,8 @@ JOB_KIND = "propose"
 _SHOWN: Final = "proposal.in-hand"  # of this session: the item whose sentence was brought into view
 _MEASURES: Final = ("binary F1", "Cohen's kappa")  # of those of the verb `analyse agreement`
 _AGREEMENT: Final = (
+    Column("a", "Of"),
+    Column("b", "And"),
     Column("level", "Judged"),
     Column("measure", "Measure"),
     Column("value", "Agreement", "number", digits=2),
@@ -44,9 +46,6 @@ _AGREEMENT: Final = (
     Column("high", "to", "number", digits=2),
     Column("n_judgements", "Judgements", "number"),
 )
-
-
-_PAIRS: Final = (Column("a", "Of"), Column("b", "And"), *_AGREEMENT)
 _DIFFERENCE: Final = (
     Column("level", "Judged"),
     Column("measure", "Measure"),
@@ -183,10 +182,14 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
             st.selectbox(f"Annotator {label}", options, width=240, **chosen)
     a, b = everybody[first], everybody[second]
     _draw_consensus(state, marked, a, b)
-    _draw_agreement(marked, a, b)
+    st.markdown("## Agreement")
+    _draw_agreement(_agreement(marked.name, marked.paper.sentences, a, b), "agreement")
     with st.expander("Every paper that two of them marked", on_change="rerun") as fold:
         if fold.open:
-            _draw_all_papers(marked, [name for name in known if name != CONSENSUS])
+            people = [name for name in known if name != CONSENSUS]
+            store = resources.store()
+            every = agreement(store, marked_papers(store, marked.dataset), people)
+            _draw_agreement(every, "all-agreement")
 
 
 @resources.cached
@@ -194,25 +197,14 @@ def _agreement(name: str, sentences: Sequence[str], a: Annotation, b: Annotation
     return agreement_report([AnnotatedPaper(name, sentences, a, b)])
 
 
-def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
-    report = _agreement(marked.name, marked.paper.sentences, a, b)
-    frame = report.tables["agreement"].query("measure in @_MEASURES")
-    st.markdown("## Agreement")
-    frame_table(_AGREEMENT, frame, key="agreement", action="none", caption=report.title)
-    report_end(report)
-
-
-def _draw_all_papers(marked: MarkedPaper, names: Sequence[str]) -> None:
+def _draw_agreement(report: Report, key: str) -> None:
     """Agreement of each pair and of all, and of people among themselves against people and models."""
-    store = resources.store()
-    report = agreement(store, marked_papers(store, marked.dataset), names)
     pairs = report.tables["agreement"].query("measure in @_MEASURES or b == ''")
-    frame_table(_PAIRS, pairs, key="all-agreement", action="none", caption=report.title)
-    if len(report.tables["difference"]):
+    frame_table(_AGREEMENT, pairs, key=key, action="none", caption=report.title)
+    if "difference" in report.tables:
         caption = "People among themselves, less people and models"
-        frame_table(
-            _DIFFERENCE, report.tables["difference"], key="all-difference", action="none", caption=caption
-        )
+        frame = report.tables["difference"]
+        frame_table(_DIFFERENCE, frame, key=f"{key}-difference", action="none", caption=caption)
     report_end(report)
 
 

@@ -40,7 +40,6 @@ def draw_dataset(dataset: DatasetInfo) -> None:
             _OVERVIEW,
             report.tables["overview"],
             key=f"overview-{dataset.id}",
-            muted=True,
             action="none",
             caption="What the dataset is made of",
         )
@@ -72,4 +71,4 @@ def draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
         "run": len(RunStore(store).runs(dataset.name, variants=True)),
         "note": len(NoteStore(store).notes_on(dataset.name)),
     }
-    draw_delete(dataset.name, {noun: n for noun, n in counts.items() if n}, delete, dataset.name)
+    draw_delete(dataset.name, counts, delete, dataset.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
@@ -14,17 +15,16 @@ from components.filters import Filter, filter_popover, filtered
 from components.frame_table import draw_downloads, draw_intervals, frame_table
 from components.markdown import literal
 from components.page import percent
-from components.reliability.view import View
 from components.server import session_model
 from components.state import PageState
 from components.table import Column
 from components.table.paging import paging
 from evidencebench_core.analyses import Report
 from evidencebench_core.llm import LLM
-from evidencebench_core.reliability.card import difference_text, shown_runs
-from evidencebench_core.reliability.items import ItemSet, item_set
+from evidencebench_core.reliability.card import difference_text, reliability_report, shown_runs
+from evidencebench_core.reliability.items import ItemSet, ItemSetInfo, item_set
 from evidencebench_core.reliability.runs import judge_plan, question_of, run_probes, settings_label, task_of
-from evidencebench_core.runs import ChatSpec, Plan, RunInfo
+from evidencebench_core.runs import ChatSpec, Plan, RunInfo, judge_runs
 from evidencebench_core.stats import Estimate
 from evidencebench_core.words import quantity
 
@@ -43,6 +43,25 @@ _FILTERS: Final = (
     Filter("reason", "No label", "choice"),
 )
 _IN_WORDS: Final = {"right": "right", "wrong": "wrong", "null": "unreadable"}  # `STATES`
+
+
+@dataclass(frozen=True)
+class View:
+    """A set with its runs."""
+
+    info: ItemSetInfo
+    runs: tuple[RunInfo, ...]
+
+    @property
+    def cache_key(self) -> object:
+        """Changes with every answer."""
+        judged = [run for run in self.runs if task_of(run).judge]
+        judges = [judge for run in judged for judge in judge_runs(resources.store(), run.id)]
+        return self.info.name, self.info.sha256, [(run.id, run.stamp) for run in (*self.runs, *judges)]
+
+    def report(self, run_id: str = "") -> Report:
+        """What ``reliability score`` prints of the set, or of one run."""
+        return resources.report(reliability_report, run_id or self.info.name, also=self)
 
 
 def draw_test(state: PageState, view: View) -> None:

@@ -34,8 +34,7 @@ def test_cells_of_a_frame_are_plain_and_undefined_ones_empty() -> None:
     rows = frame_rows(COLUMNS, frame)
     assert [(row.id, row.cells) for row in rows] == [("0", ("<b>", 3, 0.5)), ("1", (None, None, None))]
     assert json.loads(json.dumps(table_data(COLUMNS, rows)))["rows"][0]["cells"] == ["<b>", 3, 0.5]
-    (row,) = frame_rows(COLUMNS, frame.head(1), "name", muted=True)
-    assert (row.id, row.muted) == ("<b>", True)
+    assert frame_rows(COLUMNS, frame.head(1), "name")[0].id == "<b>"
 
 
 def pages() -> None:

@@ -49,7 +49,6 @@ class JobStatus:
 
     @property
     def share(self) -> float:
-        """Progress from 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else 0.0
 
 
@@ -83,7 +82,6 @@ class Job:
             self.status = replace(self.status, state="cancelling")
 
     def cancelled(self) -> bool:
-        """Whether the work should stop."""
         return self._stop.is_set()
 
     def stop_if_cancelled(self) -> None:
@@ -237,7 +235,6 @@ class _JobOfParent(Job):
 
 
 def child() -> None:
-    """What the process of `InChild` does."""
     job = _JobOfParent(0, "", "", "")
     os.dup2(2, 1)  # what a library prints is no report
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl+C in the terminal is for the app

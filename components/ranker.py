@@ -37,7 +37,6 @@ def ranker_text() -> str:
 @st.dialog("Train the evidence ranker", width="medium")
 @guarded_part("This dialog")
 def train_dialog() -> None:
-    """Which ranker is in use, and training on a dataset of the store."""
     st.markdown(
         f"In use: {literal(ranker_text())}. One that is trained here, on papers whose evidence is marked, takes its "
         "place on this machine."

@@ -77,7 +77,6 @@ def draw_chosen_server() -> None:
 
 
 def _draw_server() -> None:
-    """Address, key and model, and the button that tries them."""
     st.caption("Any server that speaks the OpenAI protocol: a maker's, or one on your own machine.")
     st.text_input(
         "Address of the server (base URL)",

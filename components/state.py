@@ -179,7 +179,6 @@ def session_text(name: str, default: str = "") -> str:
 
 
 def set_session_text(name: str, value: str) -> None:
-    """Remember a `session_text`."""
     st.session_state[f"kept.{name}"] = value
 
 
@@ -202,7 +201,6 @@ def flash(message: str) -> None:
 
 
 def pop_flashes() -> tuple[str, ...]:
-    """The messages of `flash`, each once."""
     return tuple(st.session_state.pop("flashes", ()))
 
 

@@ -69,7 +69,6 @@ ANSWERS: Final = SetKind(
 
 
 def draw_questions(state: PageState) -> None:
-    """The sets of systems' answers to questions; one in hand, in parts."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         info = picked_set(state, ANSWERS)
         if info is not None:

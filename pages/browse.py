@@ -62,7 +62,6 @@ def _draw_list(state: PageState) -> None:
 def _draw_bar(
     state: PageState, context: Context, instance: Instance, among: InstanceSet | None
 ) -> list[System]:
-    """Back to the table, a step to the neighbours in its order, and which systems mark the paper."""
     ids = listing(state, context, among)["id"].tolist()
     place = ids.index(instance.id) + 1 if instance.id in ids else None
     live = live_choices(state)

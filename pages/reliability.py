@@ -102,7 +102,6 @@ def draw(state: PageState) -> None:
 
 
 def draw_all(state: PageState, view: View) -> None:
-    """The findings, the map of models by tests, where there are several, and the card of one."""
     report = view.report()
     tests = report.tables["tests"]
     models = list(dict.fromkeys(tests["model"]))
@@ -167,7 +166,6 @@ def _open(state: PageState, run_id: str) -> None:
 
 
 def draw_questions(state: PageState, view: View) -> None:
-    """What is in the set, and other sets."""
     items = item_set(resources.store(), view.info.name).items
     labels = Counter(item.answer or "no answer" for item in items)
     counts = ", ".join(f"{n:,} {label}" for label, n in labels.items())

@@ -184,7 +184,6 @@ def _shown_tasks(context: Context, runs: Sequence[RunInfo]) -> list[Task]:
 
 
 def _further(score: Score | None) -> list[Cell]:
-    """The measures beside Aspect Recall."""
     return [None if score is None else score.measures[measure.name].value for measure in MEASURES[1:]]
 
 

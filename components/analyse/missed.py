@@ -142,7 +142,6 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
 def _draw_instances(
     state: PageState, context: Context, misses: pd.DataFrame, begun: Mapping[str, str]
 ) -> None:
-    """One row an instance, which leads to its nearest miss."""
     names = misses["instance"].drop_duplicates()
     pages = paging(state, len(names))
     shown = names.iloc[pages.rows]

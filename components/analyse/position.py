@@ -55,7 +55,6 @@ def draw_position(state: PageState, context: Context) -> None:
 
 
 def _draw_along(state: PageState, recall: pd.DataFrame, context: Context) -> None:
-    """Recall by where aspects stand, with what random picks would reach."""
     marks = recall.assign(
         name=recall["label"],
         x=50 * (recall["from"] + recall["to"]),

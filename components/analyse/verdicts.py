@@ -87,7 +87,6 @@ def _finding(drawn: Draw) -> str:
 
 
 def _draw_way(drawn: Draw, text: str) -> None:
-    """The first item that waits for this reader."""
     reader = session_text("author")
     waiting = drawn.waiting(reader)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -101,7 +100,6 @@ def _draw_way(drawn: Draw, text: str) -> None:
 
 
 def _draw_tally(causes: pd.DataFrame, text: str) -> None:
-    """The share of each cause, by reader, and by the rules."""
     readers = list(dict.fromkeys(causes["by"]))
     colours = {reader: ASPECTS[place % len(ASPECTS)].on(is_dark()) for place, reader in enumerate(readers)}
     frame = causes.assign(
@@ -113,7 +111,6 @@ def _draw_tally(causes: pd.DataFrame, text: str) -> None:
 
 
 def _draw_items(context: Context, drawn: Draw, text: str) -> None:
-    """The items in the order drawn; a click reads one."""
     items, reader = drawn.frame, session_text("author")
     names = {run.id: run_name(run) for run in drawn.runs}
     own = drawn.verdicts[reader] if reader in drawn.verdicts else pd.Series(index=items.index, dtype=object)

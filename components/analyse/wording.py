@@ -145,7 +145,6 @@ def _draw_missing(
 
 
 def _draw_files(context: Context) -> None:
-    """A file of wordings in, and the added ones out."""
     dataset = context.dataset.name
     added = added_wordings(resources.store(), dataset)
     with st.expander("Wordings: upload a file, export them"):

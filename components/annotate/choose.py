@@ -22,7 +22,6 @@ _INSTANCES: Final = (Column("hypothesis", "Hypothesis", "title"), Column("id", "
 
 
 def draw_choice(state: PageState) -> None:
-    """The page without a paper."""
     st.title("Mark evidence")
     st.markdown(
         "Write down what a reader should learn from a paper (its study aspects), mark the sentences that say it, and "

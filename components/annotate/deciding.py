@@ -60,7 +60,6 @@ _DIFFERENCE: Final = (
 
 
 def draw_proposing(editor: Editor) -> None:
-    """The button that has a model propose the evidence of this paper."""
     key, annotation = editor.marked.key, editor.annotation
 
     def fields() -> ProposalInput:
@@ -161,7 +160,6 @@ def _draw_desk(
 
 
 def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
-    """Two annotators' work on one paper: how far they agree, and where they differ, to be settled."""
     annotations = resources.paper_annotations()
     everybody = {
         name: annotation_of(annotations, marked, name) for name in annotators_of(annotations, marked)

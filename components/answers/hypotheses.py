@@ -48,7 +48,6 @@ _OF_ANSWER: Final = ("sentence", "document", "aspect")  # what the address has o
 
 
 def draw_hypotheses(state: PageState) -> None:
-    """A model's answers to the hypotheses of a dataset, one in hand."""
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         st.info("A model can answer the hypotheses of a dataset from its papers. No dataset is loaded yet.")

@@ -19,7 +19,6 @@ from evidencebench_core.runs import RunInfo
 
 
 def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
-    """An answer's sentences with people's labels and a judge's, beside what they cite."""
     answers = answers_of(info.name, info.sha256)
     if not answers.answers:
         st.info("This set has clusters alone: there is no answer to read.")
@@ -127,7 +126,6 @@ def draw_unit(
 
 
 def _draw_document(document: Document | None, sentence: AnswerSentence) -> None:
-    """Title and text, after what people copied out of it."""
     if document is None:
         st.caption("The set does not have the text of this document.")
         return

@@ -20,7 +20,6 @@ from evidencebench_core.answers.units import COUNTS, METRICS
 
 
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
-    """The report of the systems: who does best by one metric, its intervals, and the means of all."""
     models = list(dict.fromkeys(run.settings["model"] for run in judges_of(info, *JUDGES).values()))
     model = state["by"] if state["by"] in models else ""
     report = report_of(info.name, model, state["metric"], key_of(info))
@@ -47,7 +46,6 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
 def _draw_means(
     state: PageState, info: AnswerSetInfo, means: pd.DataFrame, metric: str, legend: Mapping[str, str]
 ) -> None:
-    """One row a system, one column a metric, the chosen one first with its interval."""
     columns = [Column("system", "System", "title")]
     for name in means.columns.drop(["system", "low", "high", "n"]):
         kind: Any = "number" if name in COUNTS else "percent"

@@ -32,7 +32,6 @@ def report_of(name: str, judge: str, metric: str, key: tuple[object, ...]) -> Re
 
 @resources.cached(entries=16)
 def labels_of(run: RunInfo) -> Mapping[str, str | None]:
-    """A judge's labels by unit."""
     return judge_labels(resources.store(), run)
 
 

@@ -87,7 +87,6 @@ def found_sentence(state: PageState, context: Context, instance_id: str) -> int 
 
 
 def draw_list(state: PageState, context: Context) -> None:
-    """Draw search, filters and table; a click on a row opens its instance."""
     dataset = context.dataset
     among = set_read(state, dataset)
     matches = _found(state, context, among)

@@ -114,7 +114,6 @@ def _next_of_draw(drawn: Draw, text: str, row: Mapping[Any, Any]) -> tuple[str, 
 
 
 def _read(state: PageState, link: Mapping[str, str]) -> None:
-    """Open another miss."""
     state.put(**link, h=None, asif=None)
 
 

@@ -32,7 +32,6 @@ _OVERVIEW: Final = (
 
 
 def draw_dataset(dataset: DatasetInfo) -> None:
-    """Its figures."""
     report = resources.report(dataset_report, dataset)
     left, right = st.columns(2, gap="large")
     with left:
@@ -55,7 +54,6 @@ def draw_dataset(dataset: DatasetInfo) -> None:
 
 
 def draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
-    """Rename or delete."""
     store = resources.store()
 
     def rename(name: str) -> None:

@@ -54,7 +54,6 @@ def open_what_was_read(state: PageState) -> None:
 
 
 def draw_bring(state: PageState) -> None:
-    """The page without a paper."""
     st.title("Your paper")
     st.markdown(
         "Bring a paper and write a statement: the sentences that bear on it are marked where they stand, the paper's "

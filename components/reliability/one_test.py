@@ -47,8 +47,6 @@ _IN_WORDS: Final = {"right": "right", "wrong": "wrong", "null": "unreadable"}  #
 
 @dataclass(frozen=True)
 class View:
-    """A set with its runs."""
-
     info: ItemSetInfo
     runs: tuple[RunInfo, ...]
 
@@ -110,7 +108,6 @@ def _draw_variants(run: RunInfo, report: Report) -> None:
 
 
 def _draw_answers(state: PageState, view: View, run: RunInfo, answers: pd.DataFrame) -> None:
-    """The answers behind the figure; one in hand with all that was asked."""
     items = item_set(resources.store(), view.info.name)
     every = answers.assign(question=answers["item"].map({item.id: item.question for item in items.items}))
     with st.container(horizontal=True, vertical_alignment="center"):

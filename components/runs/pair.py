@@ -38,7 +38,6 @@ _ASPECTS: Final = (
 
 
 def draw_comparison(state: PageState, context: Context) -> None:
-    """All pairs of the chosen runs, and one of them closely."""
     if len(context.runs) < 2:
         st.info("Choose two runs or more, above or in the table, to see how sure their differences are.")
         return
@@ -80,7 +79,6 @@ def _differences(store: Store, runs: tuple[RunInfo, ...], task: Task) -> Report:
 
 
 def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs of a comparison, and each turned round."""
     pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
     swapped = {"a": "b", "label_a": "label_b", "low": "high", "wins": "losses"}
     turned = pairs.rename(columns=swapped | {new: old for old, new in swapped.items()})

@@ -27,7 +27,6 @@ _SCORES: Final = (
 
 
 def draw_run(state: PageState, context: Context, run: RunInfo) -> None:
-    """Everything that is kept of a run."""
     st.button("All runs", on_click=state.put, kwargs={"run": None})
     st.markdown(f"## {literal(run.label)}")
     frame = _scores(run, context)

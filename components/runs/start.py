@@ -26,7 +26,6 @@ _LARGEST: Final = 128  # MiB of an import
 
 
 def start_ask(dataset: DatasetInfo, task: Task) -> RunAsk:
-    """Retrievers with their settings, tasks, instances."""
     known = dict(TASKS) | {task.name: task}
     usual = [name for name, known_task in known.items() if known_task.budget is not None]
 
@@ -58,7 +57,6 @@ def start_ask(dataset: DatasetInfo, task: Task) -> RunAsk:
 
 
 def resume_ask(unfinished: Mapping[RunInfo, Sequence[Task]]) -> RunAsk:
-    """Some of the runs that can go on."""
     by_id = {run.id: run for run in unfinished}
 
     def fields() -> list[NewRun] | None:

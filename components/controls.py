@@ -93,7 +93,7 @@ def go_to(state: PageState, event: TableEvent) -> None:
 
 def chip_table(state: PageState, columns: Sequence[Column], rows: Sequence[Row], **look: Any) -> None:
     """A table beside a paper, whose chips lead to sentences and aspects of that; it scrolls where it is long."""
-    table(columns, rows, action="none", on_event=partial(go_to, state), height=480, **look)
+    table(columns, rows, on_event=partial(go_to, state), height=480, **look)
 
 
 TASK_HELP: Final = (

@@ -17,7 +17,6 @@ from components import resources
 from components.controls import option_box
 from components.markdown import literal
 from components.state import PageState, flash
-from evidencebench_core.data import Store
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import enumerated, quantity
@@ -86,7 +85,6 @@ class SetKind:
     ingest: Callable[[Sequence[Path], str], Any]  # keeps files; without a name under the first's
     add_sample: Callable[[], Any]
     sample: str  # "24 sample questions"
-    delete: Callable[[Store, str], None]
 
 
 def picked_set(state: PageState, kind: SetKind) -> Any:
@@ -135,7 +133,7 @@ def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping
         state.put(**{kind.param: new})
 
     def delete() -> None:
-        kind.delete(resources.store(), info.name)
+        kind.kept.delete(resources.store(), info.name)
         state.put(**{kind.param: None})
 
     with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):

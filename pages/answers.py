@@ -64,7 +64,6 @@ ANSWERS: Final = SetKind(
     ingest=_ingest,
     add_sample=lambda: _ingest([SAMPLE], "sample answers"),
     sample="sample answers",
-    delete=ANSWER_SETS.delete,
 )
 
 

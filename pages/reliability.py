@@ -69,7 +69,6 @@ QUESTIONS: Final = SetKind(
     ingest=_ingest,
     add_sample=lambda: ingest_items(resources.store(), SAMPLE, "sample"),
     sample="24 sample questions",
-    delete=ITEM_SETS.delete,
 )
 
 

@@ -198,7 +198,6 @@ def _draw_published(task: Task) -> None:
                 PUBLISHED,
                 figures.sort_values("aspect_recall", ascending=False, kind="stable"),
                 key="published",
-                action="none",
                 caption="Figures of the EvidenceBench paper",
                 height=420,
             )

@@ -14,10 +14,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
 from components.charts import draw_chart, is_dark
+from components.controls import option_box
 from components.figures import bars
 from components.filters import Filter, filter_popover, filtered, filters_text
 from components.frame_table import draw_downloads, frame_table, report_end
-from components.markdown import literal
 from components.page import Context, draw_finding, missed_report, percent
 from components.run_links import PARAM, draw_set_button, instance_set, miss_place, reader_address, reader_link
 from components.state import PageState, open_later
@@ -54,7 +54,10 @@ _COLUMNS: Final = (
 def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) -> None:
     """The finding, the chart of causes, the table of instances."""
     with switches:
-        run = chosen_run(state, context)
+        by_id = {run.id: run for run in context.runs}
+        labels = {run_id: run.label for run_id, run in by_id.items()}
+        reset = ("where", "page")
+        run = by_id[option_box(state, "run", "Run whose misses are shown", labels, reset=reset, width=320)]
     report = missed_report(context, run)
     misses = with_notes(report.tables["missed"], run, context.task.name)
     shares = report.tables["shares"]
@@ -81,22 +84,6 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
         draw_set_button(context.dataset, name, ids)
     _draw_instances(state, context, shown, begun)
     report_end(report)
-
-
-def chosen_run(state: PageState, context: Context) -> RunInfo:
-    """The run whose misses are shown, one of the context's, of which there are some."""
-    by_id = {run.id: run for run in context.runs}
-    chosen = state["run"] if state["run"] in by_id else next(iter(by_id))
-    if len(by_id) > 1:
-        st.segmented_control(
-            "Run",
-            list(by_id),
-            format_func=lambda run_id: literal(by_id[run_id].label),
-            required=True,
-            label_visibility="collapsed",
-            **state.widget("run", chosen, reset=("where", "page")),
-        )
-    return by_id[chosen]
 
 
 def with_notes(misses: pd.DataFrame, run: RunInfo, task: str) -> pd.DataFrame:

@@ -126,7 +126,7 @@ def _draw_ends(state: PageState, context: Context) -> None:
         n=[f"{a} and {b}" for a, b in zip(difference["n_above"], difference["n_below"], strict=True)],
     )
     caption = "Recall above minus recall below, by run"
-    frame_table(_DIFFERENCES, cells, key="differences", ids="run", action="none", caption=caption)
+    frame_table(_DIFFERENCES, cells, key="differences", ids="run", caption=caption)
     run, group = _picked_mark(state, context, "Instances of a group", GROUPS)
     if run is not None:
         frame = group_frame(resources.store(), dataset)

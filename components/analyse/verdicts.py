@@ -67,7 +67,7 @@ def draw_verdicts(state: PageState, context: Context) -> None:
     if len(report.tables["agreement"]):
         caption = "How far readers agree, and the first cause that the rules suggest with them"
         agreement = report.tables["agreement"]
-        frame_table(_AGREEMENT, agreement, key="verdicts-agreement", action="none", caption=caption)
+        frame_table(_AGREEMENT, agreement, key="verdicts-agreement", caption=caption)
     _draw_items(context, drawn, text)
     report_end(report)
 

@@ -117,7 +117,7 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
         moved=[f"{row.better} / {row.same} / {row.worse}" for row in shown.itertuples()],
     )
     with st.expander("Every wording"):
-        frame_table(_TABLE, cells, key="wordings", action="none", caption="Recall by run and wording")
+        frame_table(_TABLE, cells, key="wordings", caption="Recall by run and wording")
     moved = instances[instances["difference"].abs() > 1e-9].drop_duplicates("instance")
     if len(moved):
         st.markdown("### Instances that move most")

@@ -10,6 +10,7 @@ import streamlit as st
 from components import resources
 from components.annotate.editor import Editor, editor_of, own_name
 from components.ask import Ask, ask_button
+from components.controls import option_box
 from components.desk import Actions, Decision, Item, desk
 from components.frame_table import frame_table, report_end
 from components.markdown import literal
@@ -170,14 +171,11 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
             "A comparison needs two annotators: let a second person start from the first one's study aspects."
         )
         return
-    first = state["a"] if state["a"] in known else next(name for name in known if name != CONSENSUS)
-    others = [name for name in known if name != first]
-    second = state["b"] if state["b"] in others else others[0]
+    names = {name: name for name in sorted(known, key=lambda name: name == CONSENSUS)}
     with st.container(horizontal=True):
-        for label, name, value, other in (("A", "a", first, second), ("B", "b", second, first)):
-            options = [choice for choice in known if choice != other]
-            chosen = state.widget(name, value, reset=("item",))
-            st.selectbox(f"Annotator {label}", options, width=240, **chosen)
+        first = option_box(state, "a", "Annotator A", names, width=240, reset=("item",))
+        others = {name: name for name in known if name != first}
+        second = option_box(state, "b", "Annotator B", others, width=240, reset=("item",))
     a, b = everybody[first], everybody[second]
     _draw_consensus(state, marked, a, b)
     st.markdown("## Agreement")
@@ -198,11 +196,11 @@ def _agreement(name: str, sentences: Sequence[str], a: Annotation, b: Annotation
 def _draw_agreement(report: Report, key: str) -> None:
     """Agreement of each pair and of all, and of people among themselves against people and models."""
     pairs = report.tables["agreement"].query("measure in @_MEASURES or b == ''")
-    frame_table(_AGREEMENT, pairs, key=key, action="none", caption=report.title)
+    frame_table(_AGREEMENT, pairs, key=key, caption=report.title)
     if "difference" in report.tables:
         caption = "People among themselves, less people and models"
         frame = report.tables["difference"]
-        frame_table(_DIFFERENCE, frame, key=f"{key}-difference", action="none", caption=caption)
+        frame_table(_DIFFERENCE, frame, key=f"{key}-difference", caption=caption)
     report_end(report)
 
 

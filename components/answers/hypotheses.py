@@ -168,7 +168,7 @@ def _draw_scores(instance: Instance, run: RunInfo, report: Report) -> None:
         Column("abstract", "The abstract", "percent"),
     )
     shown = frame.dropna(subset=["figure"])
-    frame_table(columns, shown, key="cited-scores", action="none", caption="The citations against gold")
+    frame_table(columns, shown, key="cited-scores", caption="The citations against gold")
     st.caption(literal(" ".join(report.notes)))
 
 

@@ -181,6 +181,7 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
         key="instances",
         ids="id",
         on_event=on_event,
+        action="open",
         link=lambda name: state.link(instance=name),
         sort=state["sort"],
         descending=state["desc"] == "1",

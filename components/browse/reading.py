@@ -249,7 +249,6 @@ def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], best
         ),
         rows,
         key="scores",
-        action="none",
         caption="Aspect Recall on this instance",
     )
     if (aspect_recall(best, covers) or 0.0) < high or len(best) > optimal:

@@ -39,7 +39,6 @@ def draw_dataset(dataset: DatasetInfo) -> None:
             _OVERVIEW,
             report.tables["overview"],
             key=f"overview-{dataset.id}",
-            action="none",
             caption="What the dataset is made of",
         )
     with right:
@@ -47,7 +46,6 @@ def draw_dataset(dataset: DatasetInfo) -> None:
             _SECTIONS,
             report.tables["sections"],
             key=f"sections-{dataset.id}",
-            action="none",
             caption="Where aspects can be found",
         )
     report_end(report)

@@ -33,7 +33,6 @@ _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] =
 
 
 def session_budget() -> Budget:
-    """A new budget with the caps of this session."""
     return Budget(**{name: st.session_state.get(f"kept.llm.cap.{name}") for name, *_ in _CAPS})
 
 
@@ -57,7 +56,6 @@ def model_dialog() -> None:
 
 
 def _draw_caps() -> None:
-    """Caps in calls, tokens and dollars; empty ones do not count."""
     for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
         column.number_input(
             label,
@@ -107,7 +105,6 @@ class Ask:
         return f"{session_model()}: {self.job or self.title}"
 
     def start(self, choices: Any) -> None:
-        """Ask the session's server in the background, within the session's caps."""
         budget = session_budget()
         plans = self.plans(session_llm(budget), choices)
         self.begin(choices, plans, lambda job: carry_out(job, plans, self.noun, budget))

@@ -78,7 +78,6 @@ def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
 
 
 def sentence_chip(index: int, text: str = "") -> Chip:
-    """A sentence to go to; its text on hover."""
     return Chip(f"sentence:{index}", str(index), title=text)
 
 

@@ -19,8 +19,6 @@ Decision = Literal["waiting", "accepted", "rejected"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to decide: the original, if there is one, beside the proposal, and what was decided so far."""
-
     id: str
     heading: str
     original: str

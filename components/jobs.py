@@ -147,11 +147,7 @@ class JobBoard:
         return {part for job in running for part in job.subject.split("/")}
 
     def start(self, kind: str, subject: str, title: str, work: Work) -> Job:
-        """Run ``work`` in a thread.
-
-        The same kind of work on the same subject is not started twice: the running job comes back. An
-        ended one makes room.
-        """
+        """Run ``work`` in a thread; of a kind and subject that run already, the running job comes back."""
         with self._lock:
             same = [job for job in self._jobs if (job.kind, job.subject) == (kind, subject)]
             if same and not same[0].status.ended:

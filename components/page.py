@@ -43,11 +43,7 @@ def page(name: str, title: str = "", quiet: Sequence[str] = (), **defaults: str)
     """A page of the app, called by its url path; errors within it are shown as one line.
 
     ``title`` is its heading, empty for a page that draws its own; ``defaults`` are the values in its address beside
-    dataset, task and runs, the ``quiet`` ones no steps of the browser's history::
-
-        with page("runs", "Runs", a="", b="") as state:
-            context = context_line(state, about="Runs side by side.", n_runs=10)
-            report = resources.report(compare, context.runs, context.task)
+    dataset, task and runs, the ``quiet`` ones no steps of the browser's history.
     """
     with guarded_page():
         if title:

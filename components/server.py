@@ -44,8 +44,7 @@ class Trial:
     ok: bool
     line: str
     models: tuple[str, ...] = ()
-    model: str = ""
-    """Which was asked for one word."""
+    model: str = ""  # which was asked for one word
 
 
 def session_model() -> str:

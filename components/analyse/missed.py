@@ -52,12 +52,11 @@ _COLUMNS: Final = (
 
 
 def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) -> None:
-    """The finding, the chart of causes, the table of instances."""
     with switches:
         by_id = {run.id: run for run in context.runs}
         labels = {run_id: run.label for run_id, run in by_id.items()}
-        reset = ("where", "page")
-        run = by_id[option_box(state, "run", "Run whose misses are shown", labels, reset=reset, width=320)]
+        look = partial(option_box, label_visibility="collapsed", width=320)
+        run = by_id[look(state, "run", "Run", labels, reset=("where", "page"))]
     report = missed_report(context, run)
     misses = with_notes(report.tables["missed"], run, context.task.name)
     shares = report.tables["shares"]

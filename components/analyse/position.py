@@ -38,7 +38,6 @@ _DIFFERENCES: Final = (
 
 
 def draw_position(state: PageState, context: Context) -> None:
-    """The finding, recall along the paper, the instances behind a mark, and the ends of the paper."""
     report = resources.report(positions, context.dataset, context.runs, context.task, buckets=_N_BUCKETS)
     tables = report.tables
     draw_finding(context, finding(tables["middle"], tables["opportunity"]))
@@ -98,7 +97,6 @@ def _picked_mark(
 def _draw_instances(
     context: Context, run: RunInfo, frame: pd.DataFrame, what: str, columns: tuple[Column, ...]
 ) -> None:
-    """A titled table of instances; a click opens the reader with the same runs."""
     title = f"{run.label}: {what}"
     st.markdown(f"### {literal(title)}")
     others = [other for other in context.runs if other.id != run.id]
@@ -106,7 +104,6 @@ def _draw_instances(
 
 
 def _draw_ends(state: PageState, context: Context) -> None:
-    """The paper's split by the ends: how many instances, recall in each group, the difference."""
     st.markdown("## Evidence at the ends of the paper")
     dataset = context.dataset.name
     report = resources.report(ends, context.dataset, context.runs, context.task)

@@ -38,7 +38,6 @@ _ITEMS: Final = (
 
 
 def draw_verdicts(state: PageState, context: Context) -> None:
-    """The draw, the way through it, the tally of causes, agreement, and the items."""
     n, seed = min(state.number("n") or 50, _MOST), state.number("seed") or 0
     is_stratified = state["strata"] == "1"
     with st.container(horizontal=True, vertical_alignment="bottom"):

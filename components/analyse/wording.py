@@ -68,7 +68,6 @@ _MOVED: Final = (
 
 
 def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -> None:
-    """The finding, differences by wording, what is missing, the instances that move, the wordings' files."""
     with switches:
         question = option_switch(state, "question", "Wordings", QUESTIONS, label_visibility="collapsed")
     variants = variants_for(resources.store(), context.dataset.name, question)
@@ -128,7 +127,6 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
 def _draw_missing(
     context: Context, runs: Sequence[RunInfo], variants: Sequence[Variant], question: str
 ) -> None:
-    """A button that asks what is missing and not being asked."""
     store, under_way = resources.store(), resources.jobs().under_way("wording")
     ids = {run.id: [variant_run_id(store, run, variant) for variant in variants] for run in runs}
     missing = {

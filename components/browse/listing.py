@@ -55,7 +55,6 @@ def listing(state: PageState, context: Context, among: InstanceSet | None) -> pd
 
 
 def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataFrame:
-    """What the filters leave of a frame, sorted."""
     frame = filtered(state, frame, _filters(context, frame))
     if state["sort"] in frame:
         frame = frame.sort_values(state["sort"], ascending=state["desc"] != "1", kind="stable")
@@ -127,7 +126,6 @@ def draw_list(state: PageState, context: Context) -> None:
 
 
 def _filters(context: Context, frame: pd.DataFrame) -> list[Filter]:
-    """What the list can be filtered by."""
     return [
         *([Filter("noted", "Flags and comments", "choice")] if "noted" in frame else []),
         *(Filter(column, label) for column, (label, _) in _COUNTS.items()),

@@ -126,7 +126,6 @@ def _facts(row: Mapping[Any, Any]) -> str:
 
 
 def _draw_causes(row: Mapping[Any, Any]) -> None:
-    """The suggested cause with the quantity that it goes by, and the others that apply."""
     (name, measured), *others = suggestions(row).items()
     st.markdown(f"**{CAUSES[name].title}.** {literal(measured)}", help=CAUSES[name].rule)
     for other, quantity_text in others:

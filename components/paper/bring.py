@@ -39,7 +39,6 @@ def open_paper(state: PageState, ref: str | None, **others: str) -> None:
 
 
 def open_what_was_read(state: PageState) -> None:
-    """Open what a job of this session has read."""
     job = _job()
     if job is None or job.status.state != "done":
         return

@@ -12,28 +12,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.markdown import literal
-from components.state import (
-    key_name,
-    session_connection,
-    session_text,
-    session_text_widget,
-    set_session_text,
-)
+from components.state import key_name, session_connection, session_text, session_text_widget, set_session_text
 from evidencebench_core.errors import EvidenceBenchError, SettingError
-from evidencebench_core.llm import (
-    Connection,
-    connection_from_environment,
-    has_model,
-    listed_models,
-    one_word,
-)
-from evidencebench_core.llm.connection import (
-    OPENAI,
-    check_address,
-    check_key,
-    save_server,
-    saved_server,
-)
+from evidencebench_core.llm import Connection, connection_from_environment, has_model, listed_models, one_word
+from evidencebench_core.llm.connection import OPENAI, check_address, check_key, save_server, saved_server
 from evidencebench_core.words import quantity
 
 

@@ -8,13 +8,7 @@ import streamlit as st
 
 from components import resources
 from components.browse.answers import System, systems_of
-from components.browse.listing import (
-    LIST_DEFAULTS,
-    draw_list,
-    found_sentence,
-    listing,
-    set_read,
-)
+from components.browse.listing import LIST_DEFAULTS, draw_list, found_sentence, listing, set_read
 from components.browse.reading import READING_DEFAULTS, draw_reading
 from components.controls import task_picker
 from components.guarded import name_window

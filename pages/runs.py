@@ -20,13 +20,7 @@ from components.ranker import TRAIN, train_dialog
 from components.run_links import part_text, parts_text, run_name, runs_with_answers
 from components.runs.pair import draw_comparison
 from components.runs.run_page import draw_run
-from components.runs.start import (
-    import_dialog,
-    keeping_dialog,
-    resume_ask,
-    start_ask,
-    unfinished,
-)
+from components.runs.start import import_dialog, keeping_dialog, resume_ask, start_ask, unfinished
 from components.state import PageState
 from components.table import Cell, Column, Interval, Row, TableEvent, table
 from evidencebench_core.export.paper_table import scores_report

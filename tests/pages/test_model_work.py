@@ -25,9 +25,6 @@ def browse(open_page: OpenPage, url: str, **kept: str) -> App:
     return open_page("browse", {"llm.server": url, **kept}, **READ, live="llm;model=tiny")
 
 
-# -- one instance ----------------------------------------------------------------------------------------------
-
-
 def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page: OpenPage) -> None:
     with scripted(reply(ANSWER)) as server:
         app = browse(open_page, server.url)
@@ -45,9 +42,6 @@ def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page
     assert any("100 + 10 tokens" in text.value for text in fold.markdown)
     fold.toggle[0].set_value(True).run()
     assert any("<hypothesis>" in code.value for code in app.code)
-
-
-# -- a run, also one that is stopped and goes on -----------------------------------------------------------
 
 
 def job_of(kind: str, state: str) -> str:
@@ -80,9 +74,6 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
         assert len(server.requests) == 6
     (run,) = RunStore(sample_store).runs("sample_data")
     assert (run.tasks["er@10"], run.n_failed) == (6, 0)
-
-
-# -- the key ---------------------------------------------------------------------------------------------------
 
 
 def choose_server() -> None:

@@ -1,6 +1,4 @@
-// @ts-check
-/** Writes values into the address as it stands: a step that is not worth one of Back.
- * @param {{data: {page: string, values: Record<string, string>}}} component */
+/** Writes values into the address as it stands: a step that is not worth one of Back. */
 export default function ({ data }) {
   const address = new URL(location.href);
   if (!address.pathname.endsWith(`/${data.page}`)) return; // drawn once more on the way to another page

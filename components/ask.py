@@ -33,7 +33,6 @@ _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] =
 
 
 def session_budget() -> Budget:
-    """A new budget with the caps of this session."""
     return Budget(**{name: st.session_state.get(f"kept.llm.cap.{name}") for name, *_ in _CAPS})
 
 
@@ -52,13 +51,11 @@ def model_button(key: str = "") -> None:
 @st.dialog("Language model", width="medium", on_dismiss="rerun")
 @guarded_part("This dialog")
 def model_dialog() -> None:
-    """The server, key and model of this session, and its caps."""
     draw_chosen_server()
     _draw_caps()
 
 
 def _draw_caps() -> None:
-    """Caps in calls, tokens and dollars; empty ones do not count."""
     for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
         column.number_input(
             label,
@@ -102,21 +99,17 @@ class Ask:
     job: str = ""  # what the model's job is called, if not after the dialog
 
     def asks_server(self, choices: Any) -> bool:
-        """Whether anything of the choices does."""
         return True
 
     def job_title(self, choices: Any) -> str:
-        """What is done, and by whom."""
         return f"{session_model()}: {self.job or self.title}"
 
     def start(self, choices: Any) -> None:
-        """Ask the session's server in the background, within the session's caps."""
         budget = session_budget()
         plans = self.plans(session_llm(budget), choices)
         self.begin(choices, plans, lambda job: carry_out(job, plans, self.noun, budget))
 
     def begin(self, choices: Any, plans: Sequence[Plan], work: Work) -> None:
-        """Start a job about the runs of these plans."""
         subject = "/".join(made.run_id for made in plans)
         resources.jobs().start(self.kind, subject, self.job_title(choices), work)
 
@@ -170,13 +163,11 @@ def _plans(llm: LLM, choices: Sequence[NewRun]) -> list[Plan]:
 
 
 def ask_button(ask: Ask, label: str, **options: Any) -> None:
-    """A button that opens the dialog."""
     if st.button(label, **options):
         open_dialog(ask)
 
 
 def open_dialog(ask: Ask) -> None:
-    """The dialog, open."""
     st.dialog(ask.title, width="medium")(_draw)(ask)
 
 

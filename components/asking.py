@@ -89,7 +89,6 @@ def answers_or_button(question: Question[_T], *, small: bool = False) -> list[_T
 
 
 def _start(question: Question[_T]) -> None:
-    """Ask in the background."""
     budget = session_budget()
     llm = session_llm(budget)
 
@@ -144,7 +143,6 @@ def reason_line(retrieval: Retrieval, index: int) -> str:
 
 
 def draw_calls(letter: str, label: str, retrieval: Retrieval) -> None:
-    """An expander with every call: prompt, raw answer, tokens, seconds, cost."""
     calls = calls_in(retrieval)
     if not calls:
         return

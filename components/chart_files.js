@@ -1,19 +1,16 @@
-// @ts-check
 /** How a chart is saved: in light, whatever the page is. */
 const LIGHT = `text { font-family: system-ui, "DejaVu Sans", sans-serif }
   :is(.infolayer, .xtick, .ytick, .bars) text { fill: #31333f !important } .gridlayer path { stroke: #e6e6ea !important }`;
 const SVG = "http://www.w3.org/2000/svg";
 const SHARPNESS = 3; // pixels of a PNG to one of the page
 
-/** @param {string} tag @param {Record<string, string | number>} attributes */
 function svgNode(tag, attributes = {}) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
   return node;
 }
 
-/** The chart as one SVG on white. Plotly draws it in several that lie upon each other.
- * @param {Element} chart */
+/** The chart as one SVG on white. Plotly draws it in several that lie upon each other. */
 function drawingOf(chart) {
   const layers = [...chart.querySelectorAll("svg.main-svg")];
   const { width, height } = layers[0].getBoundingClientRect();
@@ -21,11 +18,10 @@ function drawingOf(chart) {
   const style = svgNode("style");
   style.textContent = LIGHT;
   drawing.append(style, svgNode("rect", { width, height, fill: "#fff" }));
-  for (const layer of layers) drawing.append(.../** @type {Element} */ (layer.cloneNode(true)).childNodes);
+  for (const layer of layers) drawing.append(...layer.cloneNode(true).childNodes);
   return { text: new XMLSerializer().serializeToString(drawing), width, height };
 }
 
-/** @param {string} text @param {number} width @param {number} height */
 async function pngOf(text, width, height) {
   const image = new Image(SHARPNESS * width, SHARPNESS * height);
   image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
@@ -35,11 +31,10 @@ async function pngOf(text, width, height) {
   return canvas.toDataURL("image/png");
 }
 
-/** @param {{data: {name: string}, parentElement: Element}} component */
 export default function ({ data, parentElement }) {
-  const buttons = /** @type {Element} */ (parentElement.querySelector(".files"));
-  const root = /** @type {ShadowRoot} */ (buttons.getRootNode());
-  const save = async (/** @type {string} */ form) => {
+  const buttons = parentElement.querySelector(".files");
+  const root = buttons.getRootNode();
+  const save = async (form) => {
     const chart = (root.host ?? buttons).closest(".stVerticalBlock")?.querySelector(".stPlotlyChart");
     if (!chart?.querySelector("svg.main-svg")) return;
     const { text, width, height } = drawingOf(chart);

@@ -17,7 +17,6 @@ from evidencebench_core.words import file_stem, visible
 
 PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
 GREY: Final = "gray"
-DOTTED: Final = {"dash": "dot", "width": 1, "color": GREY}
 
 
 def styled_figure(figure: go.Figure, height: int) -> go.Figure:
@@ -35,7 +34,6 @@ def styled_figure(figure: go.Figure, height: int) -> go.Figure:
 
 
 def count_axis(most: float) -> dict[str, Any]:
-    """An axis from 0 with ticks at whole numbers."""
     return {"rangemode": "tozero", "tickformat": ",d", **({"dtick": 1} if most <= 5 else {})}
 
 
@@ -95,7 +93,6 @@ _files: Final = component("chart_files", Path(__file__).parent, '<div class="fil
 
 
 def is_dark() -> bool:
-    """Whether the page is drawn dark."""
     return bool(st.context.theme.type == "dark")
 
 

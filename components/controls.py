@@ -45,13 +45,39 @@ def option_switch(
     return state[param]
 
 
+def option_box(
+    state: PageState, param: str, label: str, options: Mapping[str, str], *, noun: str = "", **look: Any
+) -> str:
+    """The same in a box; returns the first where the address names none, or no known ``noun``, which is said."""
+    if noun and state[param] and state[param] not in options:
+        st.warning(f"There is no {literal(noun)} {literal(state[param], 80)}; another is shown.")
+    chosen = state[param] if state[param] in options else next(iter(options))
+    reset = look.pop("reset", ())
+    words = options.__getitem__
+    st.selectbox(label, list(options), format_func=words, **look, **state.widget(param, chosen, reset=reset))
+    return chosen
+
+
+def mark_box(state: PageState, param: str, label: str, marks: Mapping[str, str], **look: Any) -> str:
+    """The mark of a chart that was clicked, or is chosen here without a mouse; empty where none is."""
+    chosen = state[param] if state[param] in marks else None
+    st.selectbox(
+        label,
+        list(marks),
+        format_func=marks.__getitem__,
+        placeholder="Click a mark, or choose it here",
+        **look,
+        **state.widget(param, chosen, lambda mark: mark, part=label),
+    )
+    return chosen or ""
+
+
 def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
     """The chip of an aspect; its text, where the data has one, on hover."""
     return Chip(f"aspect:{aspect.label}", aspect.label, number, aspect.text or "", filled)
 
 
 def sentence_chip(index: int, text: str = "") -> Chip:
-    """A sentence to go to; its text on hover."""
     return Chip(f"sentence:{index}", str(index), title=text)
 
 
@@ -66,7 +92,7 @@ def go_to(state: PageState, event: TableEvent) -> None:
 
 def chip_table(state: PageState, columns: Sequence[Column], rows: Sequence[Row], **look: Any) -> None:
     """A table beside a paper, whose chips lead to sentences and aspects of that; it scrolls where it is long."""
-    table(columns, rows, action="none", on_event=partial(go_to, state), height=480, **look)
+    table(columns, rows, on_event=partial(go_to, state), height=480, **look)
 
 
 TASK_HELP: Final = (

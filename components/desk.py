@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,13 +15,10 @@ from components.state import PageState, flash, session_text, session_text_widget
 from evidencebench_core.errors import EvidenceBenchError
 
 Decision = Literal["waiting", "accepted", "rejected"]
-_LONGEST: Final = 4_000  # words that are compared one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to decide: the original, if there is one, beside the proposal, and what was decided so far."""
-
     id: str
     heading: str
     original: str
@@ -49,22 +45,10 @@ class Actions:
 def desk(
     state: PageState, items: Sequence[Item], actions: Actions, *, param: str = "at", author: str = ""
 ) -> Item | None:
-    """Draw one item with its decisions (A accept, E edit, X reject, U undo, J and K next and back).
+    """Draw the item in hand with its decisions, by keys too; returns it, ``None`` where there is none.
 
-    Parameters
-    ----------
-    state : PageState
-        Has the id of the item in hand in ``param``.
-    items : sequence of Item
-        In order; the first that waits is in hand where the address names none.
-    actions : Actions
-    author : str
-        Who decides; asked for where it is not known.
-
-    Returns
-    -------
-    Item or None
-        The one in hand; ``None`` where there is none.
+    The state has its id in ``param``, else it is the first that waits. The ``author``, who decides, is asked for where
+    not known.
     """
     if not items:
         return None
@@ -106,9 +90,8 @@ def _draw_item(
         proposal = literal(item.proposal)
         if item.original:
             left, right = st.columns(2)
-            original, proposal = marked_words(item.original, item.proposal)
             left.caption("Original")
-            left.markdown(original)
+            left.markdown(literal(item.original))
             right.caption("Proposal")
         if editing:
             right.text_area("Your words", item.proposal, height=110, key=field)
@@ -155,19 +138,3 @@ def _decide(state: PageState, param: str, item_id: str, following: str, do: Call
 
 def _last(state: PageState) -> str:
     return f"desk.last.{state.page}"
-
-
-def marked_words(original: str, proposal: str) -> tuple[str, str]:
-    """Both texts as Markdown; words that the other does not have there are bold on a coloured ground."""
-    before, after = original.split(), proposal.split()
-    if len(before) + len(after) > _LONGEST:
-        return literal(original), literal(proposal)
-    plain = [[word.strip(".,;:!?()\"'").casefold() or word for word in words] for words in (before, after)]
-    pieces: tuple[list[str], list[str]] = ([], [])
-    for tag, a, b, c, d in SequenceMatcher(None, plain[0], plain[1], autojunk=False).get_opcodes():
-        spans = (before[a:b], after[c:d])
-        for place, (words, colour) in enumerate(zip(spans, ("gray", "orange"), strict=True)):
-            if words:
-                text = literal(" ".join(words))
-                pieces[place].append(text if tag == "equal" else f":{colour}-background[**{text}**]")
-    return " ".join(pieces[0]), " ".join(pieces[1])

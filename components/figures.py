@@ -17,7 +17,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from components.charts import (
-    DOTTED,
     GREY,
     PERCENT_AXIS,
     add_shares,
@@ -33,18 +32,11 @@ from evidencebench_core.palette import CHANGES, DARK_PAGE, LIGHT_PAGE
 _INK: Final = ("#1d1f21", "#f4f2ee")  # on a light page, on a dark one
 
 
-def interval_dots(
-    frame: pd.DataFrame,
-    title: str,
-    *,
-    lines: Mapping[str, float] | None = None,
-    differences: bool = False,
-) -> go.Figure:
+def interval_dots(frame: pd.DataFrame, title: str, *, differences: bool = False) -> go.Figure:
     """Values with their 95% intervals, a row a name, from top to bottom; groups of one name stand together.
 
     ``frame``: ``name``, ``value``, ``low``, ``high`` (NaN: none), ``n``, [``group``, ``colour``, ``id``]. ``title`` is
-    the axis's, ``lines`` are dotted and labelled (chance, the mean). ``differences`` are points around a line at none,
-    in place of shares from 0 to 100%.
+    the axis's. ``differences`` are points around a line at none, in place of shares from 0 to 100%.
     """
     frame = _with_defaults(frame, group="", colour=GREY)
     figure, names = go.Figure(), list(dict.fromkeys(frame["name"]))
@@ -68,9 +60,6 @@ def interval_dots(
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 0.6}},
         )
-    for label, share in (lines or {}).items():
-        note = {"text": escaped_text(label)}
-        figure.add_vline(x=100 * share, line=DOTTED, annotation=note, annotation_position="top")
     if differences:
         figure.add_vline(x=0, line={"width": 1, "color": GREY})
     n_lines, title = name_rows(figure, names, top=0.7, width=28), folded_text(title, 26)

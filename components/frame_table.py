@@ -10,13 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
+from components.charts import draw_chart, is_dark
+from components.figures import interval_dots
 from components.markdown import literal
-from components.page import Context
+from components.page import Context, percent
 from components.run_links import draw_set_button, reader_address, reader_link
 from components.state import open_later
 from components.table import Column, Interval, Row, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.export.paper_table import TableFormat, table_text
+from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.stats import Estimate
 from evidencebench_core.words import file_stem
@@ -38,24 +41,18 @@ def frame_table(
     *,
     key: str,
     ids: str = "",
-    muted: bool = False,
     **options: Any,
 ) -> None:
-    """Draw the columns of a frame, by key; what is undefined is an empty cell.
-
-    ``ids`` is the column of the rows' ids, which are else their places; no ``muted`` row can be chosen.
-    """
-    table(columns, frame_rows(columns, frame, ids, muted), key=key, **options)
+    """Draw the columns of a frame, by key; ``ids`` is the column of the rows' ids, which are else their places."""
+    table(columns, frame_rows(columns, frame, ids), key=key, **options)
 
 
-def frame_rows(
-    columns: Sequence[Column], frame: pd.DataFrame, ids: str = "", muted: bool = False
-) -> list[Row]:
-    """The rows of a `frame_table`."""
+def frame_rows(columns: Sequence[Column], frame: pd.DataFrame, ids: str = "") -> list[Row]:
+    """The rows of a `frame_table`; what is undefined is an empty cell."""
     shown = frame[[column.key for column in columns]]
     cells = shown.astype(object).where(shown.notna(), None).itertuples(index=False, name=None)
     names = frame[ids] if ids else range(len(frame))
-    return [Row(str(name), row, muted=muted) for name, row in zip(names, cells, strict=True)]
+    return [Row(str(name), row) for name, row in zip(names, cells, strict=True)]
 
 
 def intervals(frame: pd.DataFrame, value: str) -> pd.Series[Any]:
@@ -70,6 +67,30 @@ def points(row: Mapping[Any, Any]) -> str:
     """``+13.8 (+7.4 to +20.4)`` of a row with ``difference``, ``low`` and ``high``; a dash without one."""
     value, low, high = (None if pd.isna(row[name]) else row[name] for name in ("difference", "low", "high"))
     return Estimate(value, low=low, high=high).text(unit="", sign=True).replace("-", "−")
+
+
+def draw_intervals(
+    frame: pd.DataFrame,
+    value: str,
+    title: str,
+    *,
+    key: str,
+    on_pick: Callable[[str], object] | None = None,
+) -> None:
+    """Draw a column of a frame of `interval_dots`, also in words for who cannot see it.
+
+    A ``difference`` is in points, anything else in percent. What it shows is part of ``key``.
+    """
+    frame = frame.astype({value: float, "low": float, "high": float}).assign(value=frame[value])
+    if "colour" not in frame:
+        frame = frame.assign(colour=SYSTEMS[0].on(is_dark()))
+    drawn = [name for name in ("name", "value", "low", "high", "n", "group", "colour", "id") if name in frame]
+    is_difference = value == "difference"
+    figure = resources.figure(interval_dots, frame[drawn], title, differences=is_difference)
+    names = frame["group"] + ", " + frame["name"] if "group" in frame else frame["name"]
+    values = map(points, frame.to_dict("records")) if is_difference else map(percent, frame[value])
+    alt = "; ".join(f"{name}: {text}" for name, text in zip(names, values, strict=True))
+    draw_chart(figure, key=key, alt=f"{title}: {alt}", on_pick=on_pick)
 
 
 def instance_table(

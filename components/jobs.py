@@ -49,7 +49,6 @@ class JobStatus:
 
     @property
     def share(self) -> float:
-        """Progress from 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else 0.0
 
 
@@ -83,7 +82,6 @@ class Job:
             self.status = replace(self.status, state="cancelling")
 
     def cancelled(self) -> bool:
-        """Whether the work should stop."""
         return self._stop.is_set()
 
     def stop_if_cancelled(self) -> None:
@@ -149,11 +147,7 @@ class JobBoard:
         return {part for job in running for part in job.subject.split("/")}
 
     def start(self, kind: str, subject: str, title: str, work: Work) -> Job:
-        """Run ``work`` in a thread.
-
-        The same kind of work on the same subject is not started twice: the running job comes back. An
-        ended one makes room.
-        """
+        """Run ``work`` in a thread; of a kind and subject that run already, the running job comes back."""
         with self._lock:
             same = [job for job in self._jobs if (job.kind, job.subject) == (kind, subject)]
             if same and not same[0].status.ended:
@@ -237,7 +231,6 @@ class _JobOfParent(Job):
 
 
 def child() -> None:
-    """What the process of `InChild` does."""
     job = _JobOfParent(0, "", "", "")
     os.dup2(2, 1)  # what a library prints is no report
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl+C in the terminal is for the app

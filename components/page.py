@@ -16,13 +16,14 @@ from components.component import component
 from components.controls import task_picker
 from components.guarded import guarded_page
 from components.markdown import literal
-from components.run_links import first_runs, run_name, runs_with_answers
+from components.run_links import first_runs, parts_text, run_name, runs_with_answers
 from components.state import PageState, open_later
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.missed import missed
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunInfo
+from evidencebench_core.stats import FEW_PAPERS, interval_note
 from evidencebench_core.tasks import Task, task_named
 
 MOST_RUNS: Final = 20
@@ -42,11 +43,7 @@ def page(name: str, title: str = "", quiet: Sequence[str] = (), **defaults: str)
     """A page of the app, called by its url path; errors within it are shown as one line.
 
     ``title`` is its heading, empty for a page that draws its own; ``defaults`` are the values in its address beside
-    dataset, task and runs, the ``quiet`` ones no steps of the browser's history::
-
-        with page("runs", "Runs", a="", b="") as state:
-            context = context_line(state, about="Runs side by side.", n_runs=10)
-            report = resources.report(compare, context.runs, context.task)
+    dataset, task and runs, the ``quiet`` ones no steps of the browser's history.
     """
     with guarded_page():
         if title:
@@ -130,6 +127,16 @@ def read_context(state: PageState, n_runs: int = 0) -> Context:
     chosen = [runs[run_id] for run_id in named if run_id in runs][:MOST_RUNS]
     chosen = chosen or first_runs(list(runs.values()), task, n_runs)
     return Context(dataset, task, tuple(run for run in chosen if run.n_answers(task)))
+
+
+def draw_finding(context: Context, text: str) -> None:
+    """A finding in one sentence, and whether it stands on too few papers; none of part of a run."""
+    if parts := parts_text(context.runs, context.task):
+        text = f"Nothing to conclude yet: {parts} answered."
+    st.markdown(f"## {literal(text)}")
+    n_papers = context.dataset.n_papers
+    if n_papers < FEW_PAPERS:
+        st.markdown(f":material/warning: {literal(interval_note(n_papers))}.")
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -38,9 +38,8 @@ def paper_view(
 ) -> None:
     """Draw the reader.
 
-    The browser shows a click at once. To keep it, and to let the rest of the page know, put the event's
-    fields into the state that the next view is made of: ``on_event`` is called before the script runs again.
-    The paper scrolls inside ``height`` pixels; one key a place in the app, whatever paper it shows.
+    The browser shows a click at once; ``on_event``, which is called before the script runs again, puts it into the
+    state that the next view is made of. One key a place in the app, whatever paper it shows.
     """
 
     def on_change() -> None:

@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import resources
+from components.guarded import guarded_part
 from components.jobs import InChild
 from components.markdown import literal
 from components.work import train
@@ -33,8 +34,13 @@ def ranker_text() -> str:
     return f"{origin}, learnt from {trained_on.n_instances:,} instances of {trained_on.dataset}"
 
 
-def draw_ways_to_train() -> None:
-    """Train on a dataset of the store; without one it is said where to get one."""
+@st.dialog("Train the evidence ranker", width="medium")
+@guarded_part("This dialog")
+def train_dialog() -> None:
+    st.markdown(
+        f"In use: {literal(ranker_text())}. One that is trained here, on papers whose evidence is marked, takes its "
+        "place on this machine."
+    )
     store = resources.store()
     real = {info.name: info for info in store.datasets() if not info.synthetic}
     if not real:

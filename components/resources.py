@@ -123,7 +123,6 @@ def store() -> Store:
 
 @cached
 def jobs() -> JobBoard:
-    """The long work of this server."""
     return JobBoard()
 
 
@@ -232,10 +231,8 @@ def figure(chart: Callable[..., go.Figure], *arguments: Any, **settings: Any) ->
 
 
 def own_papers() -> OwnPapers:
-    """The kept papers of the store."""
     return OwnPapers(store())
 
 
 def paper_annotations() -> Annotations:
-    """People's marks in papers."""
     return Annotations(store())

@@ -16,7 +16,7 @@ import streamlit as st
 from components import resources
 from components.charts import is_dark
 from components.retrievers import MOST_CHOICES
-from components.state import chosen_context, open_later
+from components.state import open_later, session_context
 from evidencebench_core.analyses.verdicts import Draw, draw
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.palette import ASPECTS, retriever_hue
@@ -33,7 +33,6 @@ def run_name(run: RunInfo) -> str:
 
 
 def runs_with_answers(dataset: DatasetInfo) -> list[RunInfo]:
-    """The runs over a dataset that have any answer."""
     return [run for run in resources.runs(dataset) if run.n_answered]
 
 
@@ -63,7 +62,7 @@ def reader_link(
     them all.
     """
     values = {"dataset": dataset.name, "instance": instance_id, "task": task.name, **more}
-    chosen = [run_id for run_id in chosen_context("runs").split(",") if run_id]
+    chosen = [run_id for run_id in session_context().get("runs", "").split(",") if run_id]
     shown = chosen or [run.id for run in first_runs(runs_with_answers(dataset), task, READ_RUNS)]
     given = [run.id for run in runs[:MOST_CHOICES]]
     if not set(given) <= set(shown[:MOST_CHOICES]):
@@ -76,7 +75,7 @@ def reader_link(
 
 def reader_address(link: Mapping[str, str]) -> str:
     """A `reader_link` for another tab, which knows of no runs chosen here."""
-    return f"browse?{urlencode({'runs': chosen_context('runs'), **link})}"
+    return f"browse?{urlencode({'runs': session_context().get('runs', ''), **link})}"
 
 
 def part_text(run: RunInfo, task: str | Task) -> str:
@@ -178,11 +177,16 @@ def _draw(
     return draw(resources.store(), runs, task, n=n, seed=seed, stratified=stratified)
 
 
+def miss_place(miss: Mapping[Any, Any]) -> dict[str, str]:
+    """What a `reader_link` says of a missed aspect."""
+    return {"instance": miss["instance"], "aspect": miss["label"], "sentence": str(miss["sentence"])}
+
+
 def drawn_link(drawn: Draw, text: str, item: Mapping[Any, Any]) -> dict[str, str]:
     """A `reader_link` to an item of a draw, that is called by a `draw_text`."""
     run = next(run for run in drawn.runs if run.id == item["run"])
-    at = {"aspect": item["label"], "sentence": str(item["sentence"]), DRAW: text}
-    return reader_link(resources.store().dataset(run.dataset), drawn.task, item["instance"], (run,), **at)
+    begun = reader_link(resources.store().dataset(run.dataset), drawn.task, "", (run,))
+    return {**begun, **miss_place(item), DRAW: text}
 
 
 def _digest(dataset: DatasetInfo) -> str:

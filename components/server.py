@@ -12,28 +12,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.markdown import literal
-from components.state import (
-    key_name,
-    session_connection,
-    session_text,
-    session_text_widget,
-    set_session_text,
-)
+from components.state import key_name, session_connection, session_text, session_text_widget, set_session_text
 from evidencebench_core.errors import EvidenceBenchError, SettingError
-from evidencebench_core.llm import (
-    Connection,
-    connection_from_environment,
-    has_model,
-    listed_models,
-    one_word,
-)
-from evidencebench_core.llm.connection import (
-    OPENAI,
-    check_address,
-    check_key,
-    save_server,
-    saved_server,
-)
+from evidencebench_core.llm import Connection, connection_from_environment, has_model, listed_models, one_word
+from evidencebench_core.llm.connection import OPENAI, check_address, check_key, save_server, saved_server
 from evidencebench_core.words import quantity
 
 
@@ -44,8 +26,7 @@ class Trial:
     ok: bool
     line: str
     models: tuple[str, ...] = ()
-    model: str = ""
-    """Which was asked for one word."""
+    model: str = ""  # which was asked for one word
 
 
 def session_model() -> str:
@@ -77,7 +58,6 @@ def draw_chosen_server() -> None:
 
 
 def _draw_server() -> None:
-    """Address, key and model, and the button that tries them."""
     st.caption("Any server that speaks the OpenAI protocol: a maker's, or one on your own machine.")
     st.text_input(
         "Address of the server (base URL)",

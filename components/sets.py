@@ -14,9 +14,9 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components import resources
+from components.controls import option_box
 from components.markdown import literal
 from components.state import PageState, flash
-from evidencebench_core.data import Store
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import enumerated, quantity
@@ -37,7 +37,7 @@ def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str
 
 def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], object], key: str) -> None:
     """The confirmation that names what goes, and the button that deletes."""
-    counts = [quantity(count, noun) for noun, count in dependents.items()]
+    counts = [quantity(count, noun) for noun, count in dependents.items() if count]
     sure = st.checkbox(
         f"Delete {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}",
         help="Links to it end too. It cannot be undone.",
@@ -85,7 +85,6 @@ class SetKind:
     ingest: Callable[[Sequence[Path], str], Any]  # keeps files; without a name under the first's
     add_sample: Callable[[], Any]
     sample: str  # "24 sample questions"
-    delete: Callable[[Store, str], None]
 
 
 def picked_set(state: PageState, kind: SetKind) -> Any:
@@ -93,18 +92,10 @@ def picked_set(state: PageState, kind: SetKind) -> Any:
     known = {info.name: info for info in kind.kept.all(resources.store())}
     if not known:
         return None
-    name = state[kind.param] or next(iter(known))
-    if name not in known:
-        st.warning(f"There is no {kind.noun} {literal(name, 80)}; another is shown.")
-        name = next(iter(known))
     others = set(state.defaults) - {kind.param, "part", "dataset", "task", "runs"}
-    st.selectbox(
-        literal(kind.noun.capitalize()),
-        list(known),
-        format_func=lambda name: f"{name} ({kind.size(known[name])})",
-        **state.widget(kind.param, name, reset=others),
-    )
-    return known[name]
+    names = {name: f"{name} ({kind.size(info)})" for name, info in known.items()}
+    label = literal(kind.noun.capitalize())
+    return known[option_box(state, kind.param, label, names, noun=kind.noun, reset=others)]
 
 
 def draw_files(state: PageState, kind: SetKind, is_first: bool = True) -> None:
@@ -142,11 +133,11 @@ def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping
         state.put(**{kind.param: new})
 
     def delete() -> None:
-        kind.delete(resources.store(), info.name)
+        kind.kept.delete(resources.store(), info.name)
         state.put(**{kind.param: None})
 
     with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):
         draw_rename(info.name, rename, info.sha256)
-        draw_delete(info.name, {noun: n for noun, n in dependents.items() if n}, delete, info.sha256)
+        draw_delete(info.name, dependents, delete, info.sha256)
     st.markdown("## Another set")
     draw_files(state, kind, is_first=False)

@@ -135,7 +135,7 @@ class PageState:
 
     def _in_context(self, memory: dict[str, str]) -> dict[str, str]:
         """What was left of the page, with the dataset, task and runs chosen since."""
-        context = {name: value for name, value in _context().items() if name in self.defaults}
+        context = {name: value for name, value in session_context().items() if name in self.defaults}
         before = memory.get("dataset") or st.session_state.get(f"dataset.{self.page}")
         is_about_it = bool(before) and "task" in self.defaults
         if is_about_it and context.get("dataset") not in (None, "", before):
@@ -143,20 +143,16 @@ class PageState:
         return {**memory, **context}
 
 
-def chosen_context(name: str) -> str:
-    """The dataset, task or runs chosen last, on whatever page; "" where none was."""
-    return _context().get(name, "")
-
-
-def _context() -> dict[str, str]:
+def session_context() -> dict[str, str]:
+    """The dataset, task and runs chosen last, on whatever page."""
     context: dict[str, str] = st.session_state.setdefault("context", {})
     return context
 
 
 def _choose(values: dict[str, str]) -> None:
-    if values.get("dataset") not in (None, _context().get("dataset")):
+    if values.get("dataset") not in (None, session_context().get("dataset")):
         values = {"runs": "", **values}  # those chosen before are of another dataset
-    _context().update(values)
+    session_context().update(values)
 
 
 def _is_back_or_forward() -> bool:
@@ -179,7 +175,6 @@ def session_text(name: str, default: str = "") -> str:
 
 
 def set_session_text(name: str, value: str) -> None:
-    """Remember a `session_text`."""
     st.session_state[f"kept.{name}"] = value
 
 
@@ -202,7 +197,6 @@ def flash(message: str) -> None:
 
 
 def pop_flashes() -> tuple[str, ...]:
-    """The messages of `flash`, each once."""
     return tuple(st.session_state.pop("flashes", ()))
 
 
@@ -214,7 +208,7 @@ def open_later(page: str, values: Mapping[str, str]) -> None:
     """
     chosen: dict[str, str] = {}
     if values and page in _ABOUT_RUNS:
-        chosen = {name: value for name, value in _context().items() if value}
+        chosen = {name: value for name, value in session_context().items() if value}
         shown = st.session_state.get(f"dataset.{st.session_state.get('shown-page')}")
         dataset = shown or chosen.get("dataset")
         if values.get("dataset", dataset) != dataset:

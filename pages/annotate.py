@@ -65,7 +65,6 @@ def _draw_title(marked: MarkedPaper, hypothesis: str) -> None:
 
 
 def _draw_marking(state: PageState, editor: Editor) -> None:
-    """The paper and the aspects, of oneself to be marked, of another to be read."""
     proposals = resources.paper_annotations().proposals(editor.marked.key) if editor.may_write else {}
     proposal = next(reversed(proposals.values()), None)
     waiting = () if proposal is None else open_proposals(editor.annotation, proposal)

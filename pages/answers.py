@@ -64,12 +64,10 @@ ANSWERS: Final = SetKind(
     ingest=_ingest,
     add_sample=lambda: _ingest([SAMPLE], "sample answers"),
     sample="sample answers",
-    delete=ANSWER_SETS.delete,
 )
 
 
 def draw_questions(state: PageState) -> None:
-    """The sets of systems' answers to questions; one in hand, in parts."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         info = picked_set(state, ANSWERS)
         if info is not None:

@@ -8,13 +8,7 @@ import streamlit as st
 
 from components import resources
 from components.browse.answers import System, systems_of
-from components.browse.listing import (
-    LIST_DEFAULTS,
-    draw_list,
-    found_sentence,
-    listing,
-    set_read,
-)
+from components.browse.listing import LIST_DEFAULTS, draw_list, found_sentence, listing, set_read
 from components.browse.reading import READING_DEFAULTS, draw_reading
 from components.controls import task_picker
 from components.guarded import name_window
@@ -62,7 +56,6 @@ def _draw_list(state: PageState) -> None:
 def _draw_bar(
     state: PageState, context: Context, instance: Instance, among: InstanceSet | None
 ) -> list[System]:
-    """Back to the table, a step to the neighbours in its order, and which systems mark the paper."""
     ids = listing(state, context, among)["id"].tolist()
     place = ids.index(instance.id) + 1 if instance.id in ids else None
     live = live_choices(state)

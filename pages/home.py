@@ -97,7 +97,6 @@ def _cells(info: DatasetInfo) -> tuple[Any, ...]:
 
 
 def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
-    """A row a dataset; a click unfolds its figures below."""
     st.markdown("## Datasets")
     by_name = {info.name: info for info in datasets}
     shown = state["shown"]

@@ -80,7 +80,6 @@ def _draw_way_back(state: PageState, label: str) -> None:
 
 
 def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> None:
-    """One paper: the statement and the findings on the left, the paper on the right."""
     st.markdown(f"## {literal(opened.title, 300)}")
     if is_presenting:
         st.html(_PRESENT_CSS)
@@ -130,7 +129,6 @@ def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> d
 
 
 def _draw_notice(findings: Findings) -> None:
-    """How many there are, and what they are not."""
     head = f"**{quantity(len(findings.passages), 'passage')} to read first.** " if findings.is_close else ""
     st.caption(f"{head}They can miss evidence, and are no medical advice.", help=NOTICE)
 
@@ -140,7 +138,6 @@ def _focus(state: PageState) -> Focus:
 
 
 def _draw_focus(state: PageState) -> None:
-    """The switch between results and all, where the retriever makes that difference."""
     if RETRIEVERS[_retriever(state)].by_focus:
         focuses = {"": "Results", "all": "Methods too"}
         option_switch(state, "focus", "What it looks for", focuses, label_visibility="collapsed")
@@ -161,7 +158,6 @@ def _budget(state: PageState) -> int:
 
 
 def _draw_menu(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
-    """What few need: how it is searched, what was left out, the ways on, and the kept paper's name."""
     _draw_search_settings(state)
     left_out = left_out_text(opened.paper.left_out) or "nothing"
     st.caption(
@@ -201,13 +197,12 @@ def _draw_remarks(paper: Paper) -> None:
 
 
 def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
-    """What can be done with a paper of the store."""
     own, number = resources.own_papers(), int(opened.ref)
     if hypothesis and hypothesis != opened.hypothesis and st.button("Keep this statement"):
         own.set_hypothesis(number, hypothesis)
         st.rerun()
     markings = len(resources.paper_annotations().annotators(own.get(number).key))
-    counts = {"sentence": len(opened.paper.sentences)} | ({"marking": markings} if markings else {})
+    counts = {"sentence": len(opened.paper.sentences), "marking": markings}
 
     def remove() -> None:
         own.remove(number)
@@ -218,7 +213,6 @@ def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
 
 
 def _draw_keep(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
-    """Keep a paper that is in memory only."""
     name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
     if st.button(
         "Keep this paper", key="keep-paper", help="In the store of this machine. It then has a link."
@@ -230,7 +224,6 @@ def _draw_keep(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
 
 
 def _draw_several(state: PageState, papers: Sequence[OpenPaper]) -> None:
-    """One question over several papers: a table, the paper with the closest sentence first."""
     _draw_way_back(state, "Other papers")
     st.markdown(f"# One question over {quantity(len(papers), 'paper')}")
     if session_text(UNREAD):

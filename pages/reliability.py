@@ -15,14 +15,13 @@ import streamlit as st
 from components import resources
 from components.ask import Ask, ask_button
 from components.charts import draw_chart, is_dark
-from components.controls import option_switch
+from components.controls import option_box, option_switch
 from components.figures import squares
 from components.frame_table import draw_downloads, frame_table, intervals
 from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page, percent
-from components.reliability.one_test import ASKING, draw_test
-from components.reliability.view import View
+from components.reliability.one_test import ASKING, View, draw_test
 from components.server import session_model
 from components.sets import SetKind, draw_files, draw_keeping, picked_set
 from components.state import PageState
@@ -70,7 +69,6 @@ QUESTIONS: Final = SetKind(
     ingest=_ingest,
     add_sample=lambda: ingest_items(resources.store(), SAMPLE, "sample"),
     sample="24 sample questions",
-    delete=ITEM_SETS.delete,
 )
 
 
@@ -103,18 +101,17 @@ def draw(state: PageState) -> None:
 
 
 def draw_all(state: PageState, view: View) -> None:
-    """The findings, the map of models by tests, where there are several, and the card of one."""
     report = view.report()
     tests = report.tables["tests"]
     models = list(dict.fromkeys(tests["model"]))
     st.markdown("\n".join(f"- {literal(finding)}" for finding in report.notes[: len(models)]))
     if len(models) > 1:
         _draw_map(state, tests, models)
-    model = state["model"] if state["model"] in models else view.runs[-1].settings["model"]
-    card = tests[tests["model"] == model].reset_index(drop=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("## Model card")
-        st.selectbox("Model", models, label_visibility="collapsed", **state.widget("model", model))
+        names = dict(zip(models, models, strict=True))
+        model = option_box(state, "model", "Model", names, label_visibility="collapsed")
+    card = tests[tests["model"] == model].reset_index(drop=True)
     shown = card.assign(
         interval=intervals(card, "value"),
         against=card.apply(difference_text, axis=1),
@@ -168,7 +165,6 @@ def _open(state: PageState, run_id: str) -> None:
 
 
 def draw_questions(state: PageState, view: View) -> None:
-    """What is in the set, and other sets."""
     items = item_set(resources.store(), view.info.name).items
     labels = Counter(item.answer or "no answer" for item in items)
     counts = ", ".join(f"{n:,} {label}" for label, n in labels.items())

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components import resources
@@ -17,24 +16,16 @@ from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import Context, context_line, page, percent
-from components.ranker import TRAIN
+from components.ranker import TRAIN, train_dialog
 from components.run_links import part_text, parts_text, run_name, runs_with_answers
 from components.runs.pair import draw_comparison
 from components.runs.run_page import draw_run
-from components.runs.start import (
-    import_dialog,
-    keeping_dialog,
-    resume_ask,
-    start_ask,
-    train_dialog,
-    unfinished,
-)
+from components.runs.start import import_dialog, keeping_dialog, resume_ask, start_ask, unfinished
 from components.state import PageState
 from components.table import Cell, Column, Interval, Row, TableEvent, table
 from evidencebench_core.export.paper_table import scores_report
-from evidencebench_core.llm.parse import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
 from evidencebench_core.metrics import MEASURES
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.stats import FEW_PAPERS, interval_note
 from evidencebench_core.tasks import TASKS, Score, Task, published_results
 
@@ -80,7 +71,6 @@ def draw(state: PageState) -> None:
     job_panel("run", TRAIN)
     every_seconds = REDRAWN if resources.jobs().under_way("run") else None
     st.fragment(_draw_table, run_every=every_seconds)(state, context, state["runs"])
-    _draw_outcomes(context, answered)
     _draw_published(context.task)
     if parts := parts_text(context.runs, context.task):
         st.info(f"Compared once it is whole: {literal(parts)}.")
@@ -188,27 +178,7 @@ def _shown_tasks(context: Context, runs: Sequence[RunInfo]) -> list[Task]:
 
 
 def _further(score: Score | None) -> list[Cell]:
-    """The measures beside Aspect Recall."""
     return [None if score is None else score.measures[measure.name].value for measure in MEASURES[1:]]
-
-
-def _draw_outcomes(context: Context, runs: Sequence[RunInfo]) -> None:
-    """What models answered."""
-    store = RunStore(resources.store())
-    outcomes = [(run, store.outcomes(run.id).get(context.task.name)) for run in runs]
-    rows = [
-        {"run": run.label, "unread": f"{unread_share(counts):.1%}", **counts}
-        for run, counts in outcomes
-        if counts is not None
-    ]
-    if rows:
-        with st.expander("Response outcomes"):
-            frame = pd.DataFrame(rows).rename(columns={**OUTCOME_KINDS, **OUTCOME_FLAGS})
-            st.dataframe(frame, hide_index=True, key="outcomes")
-            st.caption(
-                "In instances. Without a selection one counts as answered with nothing and scores 0; failed calls are "
-                "missing."
-            )
 
 
 def _draw_published(task: Task) -> None:
@@ -222,8 +192,6 @@ def _draw_published(task: Task) -> None:
                 PUBLISHED,
                 figures.sort_values("aspect_recall", ascending=False, kind="stable"),
                 key="published",
-                muted=True,
-                action="none",
                 caption="Figures of the EvidenceBench paper",
                 height=420,
             )

@@ -6,21 +6,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
-from components.analyse.finding import draw_finding
 from components.charts import draw_chart, is_dark
+from components.controls import option_box
 from components.figures import bars
 from components.filters import Filter, filter_popover, filtered, filters_text
 from components.frame_table import draw_downloads, frame_table, report_end
-from components.markdown import literal
-from components.page import Context, missed_report, percent
-from components.run_links import PARAM, draw_set_button, instance_set, reader_address, reader_link
+from components.page import Context, draw_finding, missed_report, percent
+from components.run_links import PARAM, draw_set_button, instance_set, miss_place, reader_address, reader_link
 from components.state import PageState, open_later
 from components.table import Column
 from components.table.paging import paging
@@ -53,9 +52,11 @@ _COLUMNS: Final = (
 
 
 def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) -> None:
-    """The finding, the chart of causes, the table of instances."""
     with switches:
-        run = chosen_run(state, context)
+        by_id = {run.id: run for run in context.runs}
+        labels = {run_id: run.label for run_id, run in by_id.items()}
+        look = partial(option_box, label_visibility="collapsed", width=320)
+        run = by_id[look(state, "run", "Run", labels, reset=("where", "page"))]
     report = missed_report(context, run)
     misses = with_notes(report.tables["missed"], run, context.task.name)
     shares = report.tables["shares"]
@@ -77,27 +78,11 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
         if state["where"]:
             begun[PARAM] = instance_set(name, context.dataset, ids)
         if ids:
-            first = _link(begun, shown.iloc[0])
+            first = {**begun, **miss_place(shown.iloc[0].to_dict())}
             st.button("Work through them", type="primary", on_click=open_later, args=("browse", first))
         draw_set_button(context.dataset, name, ids)
     _draw_instances(state, context, shown, begun)
     report_end(report)
-
-
-def chosen_run(state: PageState, context: Context) -> RunInfo:
-    """The run whose misses are shown, one of the context's, of which there are some."""
-    by_id = {run.id: run for run in context.runs}
-    chosen = state["run"] if state["run"] in by_id else next(iter(by_id))
-    if len(by_id) > 1:
-        st.segmented_control(
-            "Run",
-            list(by_id),
-            format_func=lambda run_id: literal(by_id[run_id].label),
-            required=True,
-            label_visibility="collapsed",
-            **state.widget("run", chosen, reset=("where", "page")),
-        )
-    return by_id[chosen]
 
 
 def with_notes(misses: pd.DataFrame, run: RunInfo, task: str) -> pd.DataFrame:
@@ -140,16 +125,9 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
         st.markdown("\n".join(rules))
 
 
-def _link(begun: Mapping[str, str], miss: Any) -> dict[str, str]:
-    """The link to a miss in its paper."""
-    names = {"instance": "instance", "aspect": "label", "sentence": "sentence"}
-    return {**begun, **{name: str(miss[column]) for name, column in names.items()}}
-
-
 def _draw_instances(
     state: PageState, context: Context, misses: pd.DataFrame, begun: Mapping[str, str]
 ) -> None:
-    """One row an instance, which leads to its nearest miss."""
     names = misses["instance"].drop_duplicates()
     pages = paging(state, len(names))
     shown = names.iloc[pages.rows]
@@ -167,14 +145,15 @@ def _draw_instances(
         },
         index=shown,
     ).reset_index()
-    nearest = misses_of.drop_duplicates("instance").set_index("instance", drop=False)
+    nearest = misses_of.drop_duplicates("instance").set_index("instance", drop=False).to_dict("index")
+    links = {name: {**begun, **miss_place(miss)} for name, miss in nearest.items()}
     frame_table(
         _COLUMNS,
         rows,
         key="missed-instances",
         ids="instance",
-        on_open=lambda name: open_later("browse", _link(begun, nearest.loc[name])),
-        link=lambda name: reader_address(_link(begun, nearest.loc[name])),
+        on_open=lambda name: open_later("browse", links[name]),
+        link=lambda name: reader_address(links[name]),
         caption="Instances with missed aspects",
         empty="No miss is left by these filters."
         if state["where"]

@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.analyse.finding import draw_finding
 from components.charts import draw_chart
-from components.figures import interval_dots, lines
-from components.frame_table import frame_table, instance_table, points, report_end
+from components.controls import mark_box
+from components.figures import lines
+from components.frame_table import draw_intervals, frame_table, instance_table, points, report_end
 from components.markdown import literal
-from components.page import Context, percent
+from components.page import Context, draw_finding, percent
 from components.run_links import run_colours
 from components.state import PageState
 from components.table import Column
@@ -38,7 +38,6 @@ _DIFFERENCES: Final = (
 
 
 def draw_position(state: PageState, context: Context) -> None:
-    """The finding, recall along the paper, the instances behind a mark, and the ends of the paper."""
     report = resources.report(positions, context.dataset, context.runs, context.task, buckets=_N_BUCKETS)
     tables = report.tables
     draw_finding(context, finding(tables["middle"], tables["opportunity"]))
@@ -55,7 +54,6 @@ def draw_position(state: PageState, context: Context) -> None:
 
 
 def _draw_along(state: PageState, recall: pd.DataFrame, context: Context) -> None:
-    """Recall by where aspects stand, with what random picks would reach."""
     marks = recall.assign(
         name=recall["label"],
         x=50 * (recall["from"] + recall["to"]),
@@ -92,22 +90,13 @@ def _picked_mark(
     marks = {
         f"{run.id}:{part}": f"{run.label}: {text}" for run in context.runs for part, text in parts.items()
     }
-    chosen = state["mark"] if state["mark"] in marks else None
-    st.selectbox(
-        label,
-        list(marks),
-        format_func=marks.__getitem__,
-        placeholder="Click a mark, or choose it here",
-        **state.widget("mark", chosen, lambda mark: mark, part=label),
-    )
-    run_id, _, part = (chosen or "").partition(":")
+    run_id, _, part = mark_box(state, "mark", label, marks).partition(":")
     return runs.get(run_id), part
 
 
 def _draw_instances(
     context: Context, run: RunInfo, frame: pd.DataFrame, what: str, columns: tuple[Column, ...]
 ) -> None:
-    """A titled table of instances; a click opens the reader with the same runs."""
     title = f"{run.label}: {what}"
     st.markdown(f"### {literal(title)}")
     others = [other for other in context.runs if other.id != run.id]
@@ -115,27 +104,18 @@ def _draw_instances(
 
 
 def _draw_ends(state: PageState, context: Context) -> None:
-    """The paper's split by the ends: how many instances, recall in each group, the difference."""
     st.markdown("## Evidence at the ends of the paper")
     dataset = context.dataset.name
     report = resources.report(ends, context.dataset, context.runs, context.task)
     recall = report.tables["recall"].dropna(subset="recall")
     frame = recall.assign(
         name=recall["group"].map(GROUPS),
-        value=recall["recall"],
         group=recall["label"],
         colour=recall["run"].map(run_colours(context.runs)),
         id=recall["run"] + ":" + recall["group"],
     )
-    alt = "; ".join(
-        f"{row['group']}, {row['name']}: {percent(row['value'])}" for row in frame.to_dict("records")
-    )
-    draw_chart(
-        resources.figure(interval_dots, frame, "Aspect Recall, %"),
-        key=f"ends-{'-'.join(run.id for run in context.runs)}-{context.task.name}",
-        alt=alt,
-        on_pick=lambda mark: state.put(mark=mark),
-    )
+    key = f"ends-{'-'.join(run.id for run in context.runs)}-{context.task.name}"
+    draw_intervals(frame, "recall", "Aspect Recall, %", key=key, on_pick=lambda mark: state.put(mark=mark))
     difference = report.tables["difference"]
     cells = difference.assign(
         points=[points(row) for row in difference.to_dict("records")],
@@ -143,7 +123,7 @@ def _draw_ends(state: PageState, context: Context) -> None:
         n=[f"{a} and {b}" for a, b in zip(difference["n_above"], difference["n_below"], strict=True)],
     )
     caption = "Recall above minus recall below, by run"
-    frame_table(_DIFFERENCES, cells, key="differences", ids="run", action="none", caption=caption)
+    frame_table(_DIFFERENCES, cells, key="differences", ids="run", caption=caption)
     run, group = _picked_mark(state, context, "Instances of a group", GROUPS)
     if run is not None:
         frame = group_frame(resources.store(), dataset)

@@ -8,11 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.analyse.finding import draw_finding
-from components.charts import draw_chart, is_dark
-from components.figures import interval_dots
-from components.frame_table import frame_table, report_end
-from components.page import Context, percent
+from components.charts import is_dark
+from components.frame_table import draw_intervals, frame_table, report_end
+from components.page import Context, draw_finding, percent
 from components.run_links import draw_text, drawn_link, named_draw, reader_address, run_name
 from components.state import PageState, open_later, session_text
 from components.table import Column
@@ -40,7 +38,6 @@ _ITEMS: Final = (
 
 
 def draw_verdicts(state: PageState, context: Context) -> None:
-    """The draw, the way through it, the tally of causes, agreement, and the items."""
     n, seed = min(state.number("n") or 50, _MOST), state.number("seed") or 0
     is_stratified = state["strata"] == "1"
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -69,7 +66,7 @@ def draw_verdicts(state: PageState, context: Context) -> None:
     if len(report.tables["agreement"]):
         caption = "How far readers agree, and the first cause that the rules suggest with them"
         agreement = report.tables["agreement"]
-        frame_table(_AGREEMENT, agreement, key="verdicts-agreement", action="none", caption=caption)
+        frame_table(_AGREEMENT, agreement, key="verdicts-agreement", caption=caption)
     _draw_items(context, drawn, text)
     report_end(report)
 
@@ -89,7 +86,6 @@ def _finding(drawn: Draw) -> str:
 
 
 def _draw_way(drawn: Draw, text: str) -> None:
-    """The first item that waits for this reader."""
     reader = session_text("author")
     waiting = drawn.waiting(reader)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -103,25 +99,17 @@ def _draw_way(drawn: Draw, text: str) -> None:
 
 
 def _draw_tally(causes: pd.DataFrame, text: str) -> None:
-    """The share of each cause, by reader, and by the rules."""
     readers = list(dict.fromkeys(causes["by"]))
     colours = {reader: ASPECTS[place % len(ASPECTS)].on(is_dark()) for place, reader in enumerate(readers)}
     frame = causes.assign(
         name=causes["title"],
-        value=causes["share"],
         group=causes["by"].replace(RULES, "suggested first"),
         colour=causes["by"].map(colours),
     )
-    shares = zip(frame["group"], frame["name"], frame["value"], strict=True)
-    draw_chart(
-        resources.figure(interval_dots, frame, "Missed aspects, %"),
-        key=f"verdicts-{text}",
-        alt="; ".join(f"{group}, {name}: {percent(share)}" for group, name, share in shares),
-    )
+    draw_intervals(frame, "share", "Missed aspects, %", key=f"verdicts-{text}")
 
 
 def _draw_items(context: Context, drawn: Draw, text: str) -> None:
-    """The items in the order drawn; a click reads one."""
     items, reader = drawn.frame, session_text("author")
     names = {run.id: run_name(run) for run in drawn.runs}
     own = drawn.verdicts[reader] if reader in drawn.verdicts else pd.Series(index=items.index, dtype=object)

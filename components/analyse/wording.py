@@ -11,17 +11,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
-from components.analyse.finding import draw_finding
 from components.ask import Ask, RunAsk, ask_button, new_run
-from components.charts import draw_chart
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
-from components.figures import interval_dots
-from components.frame_table import frame_table, instance_table, points, report_end
+from components.frame_table import draw_intervals, frame_table, instance_table, points, report_end
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
-from components.page import Context
+from components.page import Context, draw_finding
 from components.run_links import run_colours
 from components.server import session_model
 from components.sets import uploaded_paths
@@ -71,7 +68,6 @@ _MOVED: Final = (
 
 
 def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -> None:
-    """The finding, differences by wording, what is missing, the instances that move, the wordings' files."""
     with switches:
         question = option_switch(state, "question", "Wordings", QUESTIONS, label_visibility="collapsed")
     variants = variants_for(resources.store(), context.dataset.name, question)
@@ -109,24 +105,18 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
         part_names = shown["wording"] + " (" + shown["of"] + ")"
         frame = shown.assign(
             name=shown["wording"].where(~is_part, part_names),
-            value=shown["difference"],
             group=shown["label"],
             colour=shown["run"].map(run_colours(runs)),
         )
-        figure = resources.figure(
-            interval_dots, frame, "Aspect Recall against the original, points", differences=True
-        )
-        alt = "; ".join(f"{row['label']}, {row['name']}: {points(row)}" for row in frame.to_dict("records"))
-        draw_chart(
-            figure, key=f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}", alt=alt
-        )
+        key = f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}"
+        draw_intervals(frame, "difference", "Aspect Recall against the original, points", key=key)
     _draw_missing(context, runs, variants, question)
     cells = shown.assign(
         points=[points(row) for row in shown.to_dict("records")],
         moved=[f"{row.better} / {row.same} / {row.worse}" for row in shown.itertuples()],
     )
     with st.expander("Every wording"):
-        frame_table(_TABLE, cells, key="wordings", action="none", caption="Recall by run and wording")
+        frame_table(_TABLE, cells, key="wordings", caption="Recall by run and wording")
     moved = instances[instances["difference"].abs() > 1e-9].drop_duplicates("instance")
     if len(moved):
         st.markdown("### Instances that move most")
@@ -137,7 +127,6 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
 def _draw_missing(
     context: Context, runs: Sequence[RunInfo], variants: Sequence[Variant], question: str
 ) -> None:
-    """A button that asks what is missing and not being asked."""
     store, under_way = resources.store(), resources.jobs().under_way("wording")
     ids = {run.id: [variant_run_id(store, run, variant) for variant in variants] for run in runs}
     missing = {
@@ -154,7 +143,6 @@ def _draw_missing(
 
 
 def _draw_files(context: Context) -> None:
-    """A file of wordings in, and the added ones out."""
     dataset = context.dataset.name
     added = added_wordings(resources.store(), dataset)
     with st.expander("Wordings: upload a file, export them"):

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
+from components.controls import option_box
 from components.frame_table import frame_table
 from components.state import PageState, open_later
 from components.table import Column
@@ -21,7 +22,6 @@ _INSTANCES: Final = (Column("hypothesis", "Hypothesis", "title"), Column("id", "
 
 
 def draw_choice(state: PageState) -> None:
-    """The page without a paper."""
     st.title("Mark evidence")
     st.markdown(
         "Write down what a reader should learn from a paper (its study aspects), mark the sentences that say it, and "
@@ -48,9 +48,9 @@ def draw_choice(state: PageState) -> None:
 
 
 def _draw_instances(state: PageState, datasets: dict[str, DatasetInfo]) -> None:
-    name = state["dataset"] if state["dataset"] in datasets else next(iter(datasets))
+    names = dict(zip(datasets, datasets, strict=True))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Dataset", list(datasets), **state.widget("dataset", name, reset=("q", "page")))
+        name = option_box(state, "dataset", "Dataset", names, reset=("q", "page"))
         st.text_input(
             "Words of its hypothesis",
             placeholder="night shift diabetes",

@@ -10,6 +10,7 @@ import streamlit as st
 from components import resources
 from components.annotate.editor import Editor, editor_of, own_name
 from components.ask import Ask, ask_button
+from components.controls import option_box
 from components.desk import Actions, Decision, Item, desk
 from components.frame_table import frame_table, report_end
 from components.markdown import literal
@@ -37,6 +38,8 @@ JOB_KIND = "propose"
 _SHOWN: Final = "proposal.in-hand"  # of this session: the item whose sentence was brought into view
 _MEASURES: Final = ("binary F1", "Cohen's kappa")  # of those of the verb `analyse agreement`
 _AGREEMENT: Final = (
+    Column("a", "Of"),
+    Column("b", "And"),
     Column("level", "Judged"),
     Column("measure", "Measure"),
     Column("value", "Agreement", "number", digits=2),
@@ -44,9 +47,6 @@ _AGREEMENT: Final = (
     Column("high", "to", "number", digits=2),
     Column("n_judgements", "Judgements", "number"),
 )
-
-
-_PAIRS: Final = (Column("a", "Of"), Column("b", "And"), *_AGREEMENT)
 _DIFFERENCE: Final = (
     Column("level", "Judged"),
     Column("measure", "Measure"),
@@ -61,7 +61,6 @@ _DIFFERENCE: Final = (
 
 
 def draw_proposing(editor: Editor) -> None:
-    """The button that has a model propose the evidence of this paper."""
     key, annotation = editor.marked.key, editor.annotation
 
     def fields() -> ProposalInput:
@@ -162,7 +161,6 @@ def _draw_desk(
 
 
 def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
-    """Two annotators' work on one paper: how far they agree, and where they differ, to be settled."""
     annotations = resources.paper_annotations()
     everybody = {
         name: annotation_of(annotations, marked, name) for name in annotators_of(annotations, marked)
@@ -173,20 +171,21 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
             "A comparison needs two annotators: let a second person start from the first one's study aspects."
         )
         return
-    first = state["a"] if state["a"] in known else next(name for name in known if name != CONSENSUS)
-    others = [name for name in known if name != first]
-    second = state["b"] if state["b"] in others else others[0]
+    names = {name: name for name in sorted(known, key=lambda name: name == CONSENSUS)}
     with st.container(horizontal=True):
-        for label, name, value, other in (("A", "a", first, second), ("B", "b", second, first)):
-            options = [choice for choice in known if choice != other]
-            chosen = state.widget(name, value, reset=("item",))
-            st.selectbox(f"Annotator {label}", options, width=240, **chosen)
+        first = option_box(state, "a", "Annotator A", names, width=240, reset=("item",))
+        others = {name: name for name in known if name != first}
+        second = option_box(state, "b", "Annotator B", others, width=240, reset=("item",))
     a, b = everybody[first], everybody[second]
     _draw_consensus(state, marked, a, b)
-    _draw_agreement(marked, a, b)
+    st.markdown("## Agreement")
+    _draw_agreement(_agreement(marked.name, marked.paper.sentences, a, b), "agreement")
     with st.expander("Every paper that two of them marked", on_change="rerun") as fold:
         if fold.open:
-            _draw_all_papers(marked, [name for name in known if name != CONSENSUS])
+            people = [name for name in known if name != CONSENSUS]
+            store = resources.store()
+            every = agreement(store, marked_papers(store, marked.dataset), people)
+            _draw_agreement(every, "all-agreement")
 
 
 @resources.cached
@@ -194,25 +193,14 @@ def _agreement(name: str, sentences: Sequence[str], a: Annotation, b: Annotation
     return agreement_report([AnnotatedPaper(name, sentences, a, b)])
 
 
-def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
-    report = _agreement(marked.name, marked.paper.sentences, a, b)
-    frame = report.tables["agreement"].query("measure in @_MEASURES")
-    st.markdown("## Agreement")
-    frame_table(_AGREEMENT, frame, key="agreement", action="none", caption=report.title)
-    report_end(report)
-
-
-def _draw_all_papers(marked: MarkedPaper, names: Sequence[str]) -> None:
+def _draw_agreement(report: Report, key: str) -> None:
     """Agreement of each pair and of all, and of people among themselves against people and models."""
-    store = resources.store()
-    report = agreement(store, marked_papers(store, marked.dataset), names)
     pairs = report.tables["agreement"].query("measure in @_MEASURES or b == ''")
-    frame_table(_PAIRS, pairs, key="all-agreement", action="none", caption=report.title)
-    if len(report.tables["difference"]):
+    frame_table(_AGREEMENT, pairs, key=key, caption=report.title)
+    if "difference" in report.tables:
         caption = "People among themselves, less people and models"
-        frame_table(
-            _DIFFERENCE, report.tables["difference"], key="all-difference", action="none", caption=caption
-        )
+        frame = report.tables["difference"]
+        frame_table(_DIFFERENCE, frame, key=f"{key}-difference", caption=caption)
     report_end(report)
 
 

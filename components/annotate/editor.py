@@ -80,7 +80,6 @@ def own_name() -> str:
 
 
 def mark_as(state: PageState, name: str) -> None:
-    """Go on as this person, with nothing chosen that somebody else chose."""
     set_session_text("author", name)
     state.put(annotator=name, view=None, aspect=None, sentence=None, item=None)
 

@@ -63,7 +63,6 @@ def _toggle(editor: Editor, aspect_id: str, index: int) -> None:
 
 
 def draw_aspects(state: PageState, editor: Editor) -> None:
-    """The list of aspects, one of them chosen, and a field for a new one."""
     annotation = editor.annotation
     st.markdown("## Study aspects")
     if annotation.aspects:
@@ -102,7 +101,6 @@ def _draw_aspect(state: PageState, editor: Editor, number: int, aspect: MarkedAs
 
 
 def _draw_changes(state: PageState, editor: Editor, number: int, aspect: MarkedAspect) -> None:
-    """What can be changed of the chosen aspect."""
     of_text, of_result, of_note = (
         f"aspect-{name}.{aspect.id}.{editor.version}" for name in ("text", "result", "note")
     )
@@ -178,7 +176,6 @@ def _draw_lists(state: PageState, editor: Editor) -> None:
 
 
 def draw_guidelines() -> None:
-    """What people mark by, to be read and changed."""
     text = guidelines(resources.store())
     key = f"guidelines.{crc32(text.encode())}"
     st.text_area(
@@ -221,7 +218,6 @@ def draw_saving(editor: Editor) -> None:
 
 
 def _dataset_file(instance: Instance) -> bytes:
-    """A dataset of one instance as the benchmark's files have it."""
     stream = io.BytesIO()
     write_benchmark([instance], stream)
     return stream.getvalue()

@@ -11,6 +11,7 @@ from components.answers.labels import Badge
 from components.answers.prose import Citation, Sentence, answer_prose
 from components.answers.view import report_of, words_of
 from components.ask import Ask, ask_button
+from components.controls import option_box
 from components.frame_table import frame_table, intervals
 from components.job_panel import job_panel
 from components.markdown import literal
@@ -47,31 +48,31 @@ _OF_ANSWER: Final = ("sentence", "document", "aspect")  # what the address has o
 
 
 def draw_hypotheses(state: PageState) -> None:
-    """A model's answers to the hypotheses of a dataset, one in hand."""
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         st.info("A model can answer the hypotheses of a dataset from its papers. No dataset is loaded yet.")
         st.button("Load a dataset", type="primary", on_click=open_later, args=("home", {}))
         return
-    dataset = datasets.get(state["dataset"]) or next(iter(datasets.values()))
-    store = RunStore(resources.store())
-    runs = {run.id: run for run in store.runs_of(KIND, dataset.sha256) if run.n_answered + run.n_failed}
-    run = runs.get(state["run"]) or next(reversed(runs.values()), None)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    shown = state.widget("dataset", dataset.name, reset=("run", "question", *_OF_ANSWER))
-    bar.selectbox("Dataset", list(datasets), **shown)
+    with bar:
+        names = dict(zip(datasets, datasets, strict=True))
+        shown = option_box(state, "dataset", "Dataset", names, reset=("run", "question", *_OF_ANSWER))
+    dataset, store = datasets[shown], RunStore(resources.store())
+    runs = {run.id: run for run in store.runs_of(KIND, dataset.sha256) if run.n_answered + run.n_failed}
+    labels = {run_id: _label(run) for run_id, run in reversed(runs.items())}
+    run = None
     job_panel(KIND)
-    if run is None:
+    if not runs:
         st.info("No model has answered these hypotheses yet.")
     else:
-        shown = state.widget("run", run.id, reset=("question", *_OF_ANSWER))
-        bar.selectbox("Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]), **shown)
+        with bar:
+            run = runs[option_box(state, "run", "Answered by", labels, reset=("question", *_OF_ANSWER))]
         judges = tuple(judge.stamp for judge in judge_runs(resources.store(), run.id))
         answers, report = _answers_of(dataset, run), report_of(run.id, "", "", (run.stamp, *judges))
         ids = list(answers)
         place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
-        shown = state.widget("question", place, lambda place: ids[place - 1], reset=_OF_ANSWER)
-        bar.number_input(f"Answer (of {len(ids):,})", 1, len(ids), width=150, **shown)
+        number = state.widget("question", place, lambda place: ids[place - 1], reset=_OF_ANSWER)
+        bar.number_input(f"Answer (of {len(ids):,})", 1, len(ids), width=150, **number)
         if state["question"] not in ("", *ids):
             st.warning(f"There is no answer to {literal(state['question'], 80)}; the first is shown.")
         instance = resources.instance(dataset, ids[place - 1])
@@ -167,7 +168,7 @@ def _draw_scores(instance: Instance, run: RunInfo, report: Report) -> None:
         Column("abstract", "The abstract", "percent"),
     )
     shown = frame.dropna(subset=["figure"])
-    frame_table(columns, shown, key="cited-scores", action="none", caption="The citations against gold")
+    frame_table(columns, shown, key="cited-scores", caption="The citations against gold")
     st.caption(literal(" ".join(report.notes)))
 
 

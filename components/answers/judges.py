@@ -69,7 +69,7 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
         Column("judge", model, "interval"),
         Column("always the same", f"always “{accuracy['always']}”", "percent"),
     )
-    frame_table(columns, figures, key=f"agreement-{run.id}", action="none", caption="Agreement with people")
+    frame_table(columns, figures, key=f"agreement-{run.id}", caption="Agreement with people")
     st.caption(
         f"{quantity(len(agreement.pairs), 'label')} of both, questions drawn whole; "
         f"{quantity(agreement.pairs['judged'].isna().sum(), 'judgement')} without a label, taken as wrong; "
@@ -78,13 +78,13 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
     counts = agreement.table.rename_axis("people").reset_index()
     heads = [Column(name, name, "number") for name in agreement.table.columns]
     heads = [Column("people", "People ↓ judge →", "title"), *heads]
-    frame_table(heads, counts, key=f"confusion-{run.id}", action="none", caption="People by judge")
+    frame_table(heads, counts, key=f"confusion-{run.id}", caption="People by judge")
     order = report_of(info.name, model, "", key_of(info)).tables["order of systems"]
     if len(order):
         st.markdown(
             "**The order of the systems**, by people and by this model: Kendall's tau, 1 the same order."
         )
-        frame_table(_ORDER, order, key=f"order-{run.id}", action="none", caption="Order of the systems")
+        frame_table(_ORDER, order, key=f"order-{run.id}", caption="Order of the systems")
 
 
 def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:

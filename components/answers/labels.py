@@ -13,8 +13,6 @@ Tone = Literal["good", "half", "plain", "bad", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """How a label is drawn."""
-
     sign: str
     words: str
     tone: Tone

@@ -10,6 +10,7 @@ from components import resources
 from components.answers.labels import UNCHECKED, Badge, badge, citation_badge, people_badges, worst
 from components.answers.prose import Citation, Sentence, answer_prose
 from components.answers.view import answers_of, judge_picker, labels_of, words_of
+from components.controls import option_box
 from components.markdown import literal
 from components.state import PageState
 from evidencebench_core.answers.model import Answer, AnswerSentence, Document, unit_id
@@ -18,19 +19,20 @@ from evidencebench_core.runs import RunInfo
 
 
 def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
-    """An answer's sentences with people's labels and a judge's, beside what they cite."""
     answers = answers_of(info.name, info.sha256)
     if not answers.answers:
         st.info("This set has clusters alone: there is no answer to read.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         texts = {asked.question_id: asked.question or asked.question_id for asked in answers.questions}
-        question = _picker(state, "question", texts)
+        reset = ("sentence", "document")
+        question = option_box(state, "question", "Question", texts, noun="question", reset=reset)
         systems = {system: system for asked, system in answers.answer if asked == question}
         if not systems:
             st.info("No system has answered this question.")
             return
-        answer = answers.answer[question, _picker(state, "system", systems)]
+        system = option_box(state, "system", "System", systems, noun="system", reset=reset)
+        answer = answers.answer[question, system]
         run = judge_picker(state, info, "")
     st.markdown(f"## {literal(texts[question])}")
     if answer.accurate is not None:
@@ -59,16 +61,6 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
     with right:
         if sentence is not None:
             draw_unit(info, answer, sentence, document, run)
-
-
-def _picker(state: PageState, name: str, texts: Mapping[str, str]) -> str:
-    wanted = state[name] or next(iter(texts))
-    if wanted not in texts:
-        st.warning(f"There is no {literal(name)} {literal(wanted, 80)} here; the first is shown.")
-        wanted = next(iter(texts))
-    shown = state.widget(name, wanted, reset=("sentence", "document"))
-    st.selectbox(literal(name.capitalize()), list(texts), format_func=texts.__getitem__, **shown)
-    return wanted
 
 
 def _in_hand(state: PageState, answer: Answer) -> tuple[AnswerSentence | None, str]:
@@ -134,7 +126,6 @@ def draw_unit(
 
 
 def _draw_document(document: Document | None, sentence: AnswerSentence) -> None:
-    """Title and text, after what people copied out of it."""
     if document is None:
         st.caption("The set does not have the text of this document.")
         return

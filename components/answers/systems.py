@@ -9,21 +9,17 @@ import pandas as pd
 import streamlit as st
 
 from components.answers.view import judges_of, key_of, report_of
-from components.charts import draw_chart, is_dark
-from components.figures import interval_dots
-from components.frame_table import draw_downloads, frame_table, intervals
+from components.controls import option_box
+from components.frame_table import draw_downloads, draw_intervals, frame_table, intervals
 from components.markdown import literal
-from components.page import percent
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.answers.judging import JUDGES
 from evidencebench_core.answers.store import AnswerSetInfo
 from evidencebench_core.answers.units import COUNTS, METRICS
-from evidencebench_core.palette import SYSTEMS
 
 
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
-    """The report of the systems: who does best by one metric, its intervals, and the means of all."""
     models = list(dict.fromkeys(run.settings["model"] for run in judges_of(info, *JUDGES).values()))
     model = state["by"] if state["by"] in models else ""
     report = report_of(info.name, model, state["metric"], key_of(info))
@@ -31,8 +27,8 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
     metrics = [name for name in report.legend if name in systems]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if models:
-            by = state.widget("by", model, reset=("metric",))
-            st.selectbox("Labels of", ["", *models], format_func=lambda name: name or "People", **by)
+            labellers = {"": "People", **dict(zip(models, models, strict=True))}
+            option_box(state, "by", "Labels of", labellers, reset=("metric",))
         if not metrics:
             st.info("Nobody has labelled these answers: have a model judge them, above.")
             return
@@ -41,12 +37,8 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
         draw_downloads(report.title, lambda: report)
     finding, *notes = report.notes
     st.markdown(f"**{literal(finding)}**")
-    chart = systems.assign(name=systems["system"], value=systems[metric], colour=SYSTEMS[0].on(is_dark()))
-    chart = chart.astype({"low": float, "high": float})
-    alt = "; ".join(
-        f"{system}: {percent(value)}" for system, value in zip(chart["name"], chart["value"], strict=True)
-    )
-    draw_chart(interval_dots(chart, f"{metric}, %"), key=f"systems-{metric}-{model}", alt=f"{metric}: {alt}")
+    chart = systems.assign(name=systems["system"])
+    draw_intervals(chart, metric, f"{metric}, %", key=f"systems-{metric}-{model}")
     st.caption(literal(f"{_heading(report.legend[metric])}. {' '.join(notes)}"))
     _draw_means(state, info, systems, metric, report.legend)
 
@@ -54,7 +46,6 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
 def _draw_means(
     state: PageState, info: AnswerSetInfo, means: pd.DataFrame, metric: str, legend: Mapping[str, str]
 ) -> None:
-    """One row a system, one column a metric, the chosen one first with its interval."""
     columns = [Column("system", "System", "title")]
     for name in means.columns.drop(["system", "low", "high", "n"]):
         kind: Any = "number" if name in COUNTS else "percent"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import streamlit as st
-
 from components import resources
+from components.controls import option_box
 from components.state import PageState
 from evidencebench_core.analyses import Report
 from evidencebench_core.answers.agreement import SCALES
@@ -33,7 +32,6 @@ def report_of(name: str, judge: str, metric: str, key: tuple[object, ...]) -> Re
 
 @resources.cached(entries=16)
 def labels_of(run: RunInfo) -> Mapping[str, str | None]:
-    """A judge's labels by unit."""
     return judge_labels(resources.store(), run)
 
 
@@ -52,14 +50,10 @@ def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, RunInfo]:
 def judge_picker(state: PageState, info: AnswerSetInfo, *first: str) -> RunInfo | None:
     """The chosen judge; ``None`` where there is none, or ``first`` is chosen."""
     runs = judges_of(info, *SCALES)
-    names = [*first, *runs]
     if not runs:
         return None
-    chosen = state["run"] if state["run"] in names else names[0]
     labels = {run_id: f"{run.settings['model']}, {run.settings['task']}" for run_id, run in runs.items()}
-    shown = state.widget("run", chosen, reset=("unit",))
-    st.selectbox("Judge", names, format_func=lambda name: labels.get(name, "none"), **shown)
-    return runs.get(chosen)
+    return runs.get(option_box(state, "run", "Judge", dict.fromkeys(first, "none") | labels, reset=("unit",)))
 
 
 def words_of(run: RunInfo, unit: str) -> str:

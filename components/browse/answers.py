@@ -146,7 +146,6 @@ def _warn_if_seen(reading: Reading, system: System) -> None:
 
 
 def reading_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
-    """What a retriever is asked about a paper."""
     about = (reading.cache_key, choice.name, sorted(choice.settings.items(), key=str))
     model = str(choice.settings.get("model") or "")
     if not model:

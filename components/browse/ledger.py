@@ -61,7 +61,6 @@ def ledger_rows(
 
 
 def aspect_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Columns of the aspect table, one a retriever."""
     return (
         Column("aspect", "Aspect", "chips"),
         Column(

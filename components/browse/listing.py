@@ -55,7 +55,6 @@ def listing(state: PageState, context: Context, among: InstanceSet | None) -> pd
 
 
 def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataFrame:
-    """What the filters leave of a frame, sorted."""
     frame = filtered(state, frame, _filters(context, frame))
     if state["sort"] in frame:
         frame = frame.sort_values(state["sort"], ascending=state["desc"] != "1", kind="stable")
@@ -87,7 +86,6 @@ def found_sentence(state: PageState, context: Context, instance_id: str) -> int 
 
 
 def draw_list(state: PageState, context: Context) -> None:
-    """Draw search, filters and table; a click on a row opens its instance."""
     dataset = context.dataset
     among = set_read(state, dataset)
     matches = _found(state, context, among)
@@ -128,7 +126,6 @@ def draw_list(state: PageState, context: Context) -> None:
 
 
 def _filters(context: Context, frame: pd.DataFrame) -> list[Filter]:
-    """What the list can be filtered by."""
     return [
         *([Filter("noted", "Flags and comments", "choice")] if "noted" in frame else []),
         *(Filter(column, label) for column, (label, _) in _COUNTS.items()),
@@ -182,6 +179,7 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
         key="instances",
         ids="id",
         on_event=on_event,
+        action="open",
         link=lambda name: state.link(instance=name),
         sort=state["sort"],
         descending=state["desc"] == "1",

@@ -137,8 +137,7 @@ def _shared_words(
     """Words that sentences share with the hypothesis, as the active retriever weighs them; ``None`` where it is off."""
     if state["words"] != "1":
         return None
-    weighs = active is not None and active.system.choice.name == Bm25.name
-    bm25 = active.system.choice if active and weighs else None
+    bm25 = active.system.choice if active and active.system.choice.name == Bm25.name else None
     retriever = make_retriever(bm25.name, bm25.settings) if bm25 else None
     return shared_words(query_of(instance, "all", None, hypothesis), retriever)
 
@@ -168,7 +167,6 @@ def keep_event(state: PageState, labels: Sequence[str], event: PaperEvent) -> No
 
 
 def _draw_sentence(instance: Instance, index: int | None, answers: Sequence[Answer]) -> None:
-    """The sentence that was clicked: the aspects that it covers, and its place with each system."""
     if index is None or index >= len(instance.sentences):
         return
     section = instance.sections[index] or "before the first heading"
@@ -185,7 +183,6 @@ def _draw_sentence(instance: Instance, index: int | None, answers: Sequence[Answ
 
 
 def _place(answer: Answer, index: int) -> list[str]:
-    """The rank of a sentence with a system, and why it was picked."""
     retrieval = answer.retrieval
     if index not in retrieval.ranking:
         return []
@@ -202,7 +199,6 @@ def _place(answer: Answer, index: int) -> list[str]:
 def _draw_edit(
     state: PageState, instance: Instance, task: Task, answer: Answer, before: Retrieval | None
 ) -> None:
-    """What an edited hypothesis changed in a retriever's picks."""
     st.markdown(f"## What the edit changed for {literal(answer.label)}")
     if before is None:
         st.caption(
@@ -249,7 +245,6 @@ def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], best
         ),
         rows,
         key="scores",
-        action="none",
         caption="Aspect Recall on this instance",
     )
     if (aspect_recall(best, covers) or 0.0) < high or len(best) > optimal:

@@ -39,7 +39,6 @@ def _retriever(choice: Choice) -> Retriever:
 
 @cached(entries=512)
 def _place(reading: Reading, choice: Choice) -> dict[str, Retrieval]:
-    """Where the one answer is put."""
     return {}
 
 

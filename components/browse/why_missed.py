@@ -15,7 +15,7 @@ from components.browse.notes import draw_note_form
 from components.controls import chip_table, sentence_chip
 from components.markdown import literal
 from components.page import Context, missed_report, percent
-from components.run_links import InstanceSet, drawn_link, named_draw, run_name
+from components.run_links import InstanceSet, drawn_link, miss_place, named_draw, run_name
 from components.state import PageState, open_later, session_text
 from components.table import Column, Row
 from evidencebench_core.analyses.causes import CAUSES, suggestions
@@ -96,8 +96,7 @@ def _next_of_run(
     rest = misses[is_it.cumsum() > 0].iloc[1:]
     if among is not None:
         rest = rest[rest["instance"].isin(among.ids)]
-    names = {"instance": "instance", "aspect": "label", "sentence": "sentence"}
-    link = {} if rest.empty else {name: str(rest[column].iloc[0]) for name, column in names.items()}
+    link = {} if rest.empty else miss_place(rest.iloc[0].to_dict())
     return f"{len(rest):,} more of this run{' in the set' if among else ''}, nearest miss first", link
 
 
@@ -115,7 +114,6 @@ def _next_of_draw(drawn: Draw, text: str, row: Mapping[Any, Any]) -> tuple[str, 
 
 
 def _read(state: PageState, link: Mapping[str, str]) -> None:
-    """Open another miss."""
     state.put(**link, h=None, asif=None)
 
 
@@ -128,7 +126,6 @@ def _facts(row: Mapping[Any, Any]) -> str:
 
 
 def _draw_causes(row: Mapping[Any, Any]) -> None:
-    """The suggested cause with the quantity that it goes by, and the others that apply."""
     (name, measured), *others = suggestions(row).items()
     st.markdown(f"**{CAUSES[name].title}.** {literal(measured)}", help=CAUSES[name].rule)
     for other, quantity_text in others:

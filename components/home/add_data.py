@@ -20,7 +20,6 @@ _SUFFIXES: Final = ["json", "jsonl", "ndjson", "csv", "tsv", "gz", "zst"]
 
 
 def draw_sample() -> None:
-    """Six synthetic papers, loaded in a second."""
     st.markdown("### Sample papers")
     st.markdown(
         "Six invented study reports of ours, and runs of three simple retrievers over them: every page then has "
@@ -47,7 +46,6 @@ def draw_file() -> None:
 
 
 def draw_download() -> None:
-    """The released datasets, each under its own licence."""
     st.markdown("### A download")
     choices = [(name, split) for name, remote in DATASETS.items() for split in remote.splits]
     name, split = st.selectbox(

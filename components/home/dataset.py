@@ -32,7 +32,6 @@ _OVERVIEW: Final = (
 
 
 def draw_dataset(dataset: DatasetInfo) -> None:
-    """Its figures."""
     report = resources.report(dataset_report, dataset)
     left, right = st.columns(2, gap="large")
     with left:
@@ -40,8 +39,6 @@ def draw_dataset(dataset: DatasetInfo) -> None:
             _OVERVIEW,
             report.tables["overview"],
             key=f"overview-{dataset.id}",
-            muted=True,
-            action="none",
             caption="What the dataset is made of",
         )
     with right:
@@ -49,14 +46,12 @@ def draw_dataset(dataset: DatasetInfo) -> None:
             _SECTIONS,
             report.tables["sections"],
             key=f"sections-{dataset.id}",
-            action="none",
             caption="Where aspects can be found",
         )
     report_end(report)
 
 
 def draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
-    """Rename or delete."""
     store = resources.store()
 
     def rename(name: str) -> None:
@@ -72,4 +67,4 @@ def draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
         "run": len(RunStore(store).runs(dataset.name, variants=True)),
         "note": len(NoteStore(store).notes_on(dataset.name)),
     }
-    draw_delete(dataset.name, {noun: n for noun, n in counts.items() if n}, delete, dataset.name)
+    draw_delete(dataset.name, counts, delete, dataset.name)

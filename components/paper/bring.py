@@ -39,7 +39,6 @@ def open_paper(state: PageState, ref: str | None, **others: str) -> None:
 
 
 def open_what_was_read(state: PageState) -> None:
-    """Open what a job of this session has read."""
     job = _job()
     if job is None or job.status.state != "done":
         return
@@ -54,7 +53,6 @@ def open_what_was_read(state: PageState) -> None:
 
 
 def draw_bring(state: PageState) -> None:
-    """The page without a paper."""
     st.title("Your paper")
     st.markdown(
         "Bring a paper and write a statement: the sentences that bear on it are marked where they stand, the paper's "

@@ -122,7 +122,6 @@ def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
 
 
 def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:
-    """The findings as one HTML file."""
     words = ["find", opened.given or "PAPER", "--hypothesis", findings.hypothesis, "--k", str(budget)]
     words += ["--retriever", findings.retriever.name]
     if findings.retriever.asks_server:

@@ -52,7 +52,6 @@ class OpenPaper:
 
 
 def new_ref() -> str:
-    """A ref that nobody can guess."""
     return f"open-{secrets.token_hex(8)}"
 
 
@@ -63,7 +62,6 @@ def open_papers() -> dict[str, OpenPaper]:
 
 
 def put_open(papers: dict[str, OpenPaper], opened: OpenPaper) -> None:
-    """Add a paper to those of `open_papers`."""
     papers[opened.ref] = opened
     for ref in list(papers)[:-_MAX_OPEN]:
         papers.pop(ref, None)

@@ -59,7 +59,6 @@ def text_or_pages(
 
 
 def view_switch(state: PageState, opened: OpenPaper) -> None:
-    """Text or Page; nothing for a paper without pages."""
     if not opened.has_pages:
         return
     views = {"text": "Text", "page": "Page"}
@@ -110,7 +109,6 @@ def _draw_page(state: PageState, opened: OpenPaper, numbers: Mapping[int, int], 
 
 
 def _draw_bar(state: PageState, image: PageImage, marked: Sequence[int]) -> None:
-    """The way to another page, to one with picks, and the zoom."""
     here = image.page if image.page in marked else None
     to_any = state.widget("page", image.page, reset=("sentence",))
     to_marked = state.widget("page", here, lambda page: page or image.page, "marked", ("sentence",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
@@ -9,25 +10,21 @@ import streamlit as st
 
 from components import resources
 from components.ask import Ask, ask_button
-from components.charts import draw_chart, is_dark
-from components.figures import interval_dots
+from components.controls import option_box
 from components.filters import Filter, filter_popover, filtered
-from components.frame_table import draw_downloads, frame_table
+from components.frame_table import draw_downloads, draw_intervals, frame_table
 from components.markdown import literal
 from components.page import percent
-from components.reliability.view import View
 from components.server import session_model
 from components.state import PageState
 from components.table import Column
 from components.table.paging import paging
 from evidencebench_core.analyses import Report
 from evidencebench_core.llm import LLM
-from evidencebench_core.palette import SYSTEMS
-from evidencebench_core.reliability.card import difference_text, shown_runs
-from evidencebench_core.reliability.figures import BIAS
-from evidencebench_core.reliability.items import ItemSet, item_set
+from evidencebench_core.reliability.card import difference_text, reliability_report, shown_runs
+from evidencebench_core.reliability.items import ItemSet, ItemSetInfo, item_set
 from evidencebench_core.reliability.runs import judge_plan, question_of, run_probes, settings_label, task_of
-from evidencebench_core.runs import ChatSpec, Plan, RunInfo
+from evidencebench_core.runs import ChatSpec, Plan, RunInfo, judge_runs
 from evidencebench_core.stats import Estimate
 from evidencebench_core.words import quantity
 
@@ -48,13 +45,29 @@ _FILTERS: Final = (
 _IN_WORDS: Final = {"right": "right", "wrong": "wrong", "null": "unreadable"}  # `STATES`
 
 
+@dataclass(frozen=True)
+class View:
+    info: ItemSetInfo
+    runs: tuple[RunInfo, ...]
+
+    @property
+    def cache_key(self) -> object:
+        """Changes with every answer."""
+        judged = [run for run in self.runs if task_of(run).judge]
+        judges = [judge for run in judged for judge in judge_runs(resources.store(), run.id)]
+        return self.info.name, self.info.sha256, [(run.id, run.stamp) for run in (*self.runs, *judges)]
+
+    def report(self, run_id: str = "") -> Report:
+        """What ``reliability score`` prints of the set, or of one run."""
+        return resources.report(reliability_report, run_id or self.info.name, also=self)
+
+
 def draw_test(state: PageState, view: View) -> None:
     """What a test found, by variant and against the baseline, and every answer with its prompt."""
     runs = {run.id: run for run in shown_runs(view.runs)}
-    run = runs.get(state["run"]) or next(iter(runs.values()))
+    names = {run_id: _name(run) for run_id, run in runs.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = state.widget("run", run.id, reset=("where", "probe", "page"))
-        st.selectbox("Test", list(runs), format_func=lambda run_id: _name(runs[run_id]), **chosen)
+        run = runs[option_box(state, "run", "Test", names, reset=("where", "probe", "page"))]
         task = task_of(run)
         is_judged = task.judge is not None and run.n_answered > 0
         if is_judged:
@@ -86,17 +99,12 @@ def _name(run: RunInfo) -> str:
 
 
 def _draw_variants(run: RunInfo, report: Report) -> None:
-    variants, figure = report.tables["variants"], task_of(run).figure
-    frame = variants.assign(name=variants["variant"].replace("", "as it is"), colour=SYSTEMS[0].on(is_dark()))
-    frame = frame.astype({"value": float, "low": float, "high": float})
-    title = f"{figure.variant_title}, %"
-    chart = interval_dots(frame, title, lines={"half": 0.5} if figure is BIAS else None)
-    alt = "; ".join(f"{name}: {percent(value)}" for name, value in frame[["name", "value"]].to_numpy())
-    draw_chart(chart, key=f"variants-{run.id}", alt=f"{title} by variant: {alt}")
+    variants = report.tables["variants"]
+    frame = variants.assign(name=variants["variant"].replace("", "as it is"))
+    draw_intervals(frame, "value", f"{task_of(run).figure.variant_title}, %", key=f"variants-{run.id}")
 
 
 def _draw_answers(state: PageState, view: View, run: RunInfo, answers: pd.DataFrame) -> None:
-    """The answers behind the figure; one in hand with all that was asked."""
     items = item_set(resources.store(), view.info.name)
     every = answers.assign(question=answers["item"].map({item.id: item.question for item in items.items}))
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -10,9 +10,9 @@ import streamlit as st
 
 from components import resources
 from components.charts import draw_chart, is_dark
-from components.controls import option_switch
-from components.figures import interval_dots, squares
-from components.frame_table import instance_table, points, report_end
+from components.controls import mark_box, option_box, option_switch
+from components.figures import squares
+from components.frame_table import draw_intervals, instance_table, points, report_end
 from components.markdown import literal
 from components.page import Context, percent
 from components.state import PageState
@@ -38,7 +38,6 @@ _ASPECTS: Final = (
 
 
 def draw_comparison(state: PageState, context: Context) -> None:
-    """All pairs of the chosen runs, and one of them closely."""
     if len(context.runs) < 2:
         st.info("Choose two runs or more, above or in the table, to see how sure their differences are.")
         return
@@ -51,21 +50,16 @@ def draw_comparison(state: PageState, context: Context) -> None:
     pairs = both_ways(report.tables["pairs"])
     ranked = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
     labels = dict(zip(ranked["system"], ranked["label"], strict=True))
-    a = state["a"] if state["a"] in labels else next(iter(labels))
-    others = [key for key in labels if key != a]
-    b = state["b"] if state["b"] in others else others[0]
     _draw_matrix(state, context, labels, pairs)
     st.caption(
         f"n = {n:,} instances. Row minus column, in points; blue is ahead. Framed: p of at most {_ALPHA} after Holm's "
         "correction. Click a square to look at its pair."
     )
-    with st.expander("Every pair in figures", on_change="rerun") as fold:
-        if fold.open:
-            _draw_pairs(report.tables["pairs"])
-            report_end(report)
+    report_end(report)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("A", list(labels), format_func=labels.__getitem__, width=320, **state.widget("a", a))
-        st.selectbox("B", others, format_func=labels.__getitem__, width=320, **state.widget("b", b))
+        a = option_box(state, "a", "A", labels, width=320)
+        others = {key: label for key, label in labels.items() if key != a}
+        b = option_box(state, "b", "B", others, width=320)
     (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
     st.markdown(
         f"A − B: **{points(row)} points**, 95% interval with papers drawn whole{_p_text(row)}. "
@@ -85,7 +79,6 @@ def _differences(store: Store, runs: tuple[RunInfo, ...], task: Task) -> Report:
 
 
 def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs of a comparison, and each turned round."""
     pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
     swapped = {"a": "b", "label_a": "label_b", "low": "high", "wins": "losses"}
     turned = pairs.rename(columns=swapped | {new: old for old, new in swapped.items()})
@@ -130,25 +123,10 @@ def _draw_matrix(state: PageState, context: Context, labels: Mapping[str, str], 
                 dark=is_dark(),
             ),
             key=f"matrix-{'-'.join(sorted(labels))}-{context.task.name}",
-            alt="Differences of all pairs of runs, row minus column; the table below has them in figures",
+            alt="; ".join(frame["hover"]),
             on_pick=choose_pair,
             width="content",
         )
-
-
-def _draw_pairs(pairs: pd.DataFrame) -> None:
-    pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
-    rows = [
-        {
-            "A": row["label_a"],
-            "B": row["label_b"],
-            "A − B, points (95%)": points(row),
-            "p, Holm": row["p_holm"],
-            "Wins / ties / losses": f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}",
-        }
-        for row in pairs.sort_values("p_holm", kind="stable").to_dict("records")
-    ]
-    st.dataframe(rows, hide_index=True, key="pairs")
 
 
 def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
@@ -159,38 +137,26 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
     if not len(every):
         st.info("The runs have no scored instance in common, so there is nothing to slice.")
         return
-    families = list(dict.fromkeys(every["family"]))
-    family = state["family"] if state["family"] in families else families[0]
-    frame = every[every["family"] == family]
+    families = dict(zip(every["family"], every["family"], strict=True))
     plain, few = (SYSTEMS[place].on(is_dark()) for place in (0, 2))
+    boxes = st.container(horizontal=True)
+    with boxes:
+        family = option_box(state, "family", "Slices by", families, width=320, reset=("slice",))
+    frame = every[every["family"] == family]
     names = {
         row["slice"]: f"{row['slice']} (n = {row['n']:,}{', few' if row['few'] else ''})"
         for row in frame.to_dict("records")
     }
-    chosen = state["slice"] if state["slice"] in names else None
-    with st.container(horizontal=True):
-        st.selectbox("Slices by", families, width=320, **state.widget("family", family, reset=("slice",)))
-        st.selectbox(
-            "Instances of",
-            list(names),
-            format_func=names.__getitem__,
-            placeholder="Click a mark, or choose it here",
-            width=320,
-            **state.widget("slice", chosen, lambda name: name),
-        )
+    with boxes:
+        chosen = mark_box(state, "slice", "Instances of", names, width=320)
     frame = frame.assign(
         name=list(names.values()),
-        value=frame["difference"],
         id=frame["slice"],
         colour=[few if is_few else plain for is_few in frame["few"]],
     )
-    draw_chart(
-        resources.figure(interval_dots, frame, f"{a.label} minus {b.label}, points", differences=True),
-        key=f"slices-{context.dataset.id}-{context.task.name}-{a.id}-{b.id}-{family}",
-        alt=f"Difference by {family}: "
-        + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records")),
-        on_pick=lambda name: state.put(slice=name),
-    )
+    key = f"slices-{context.dataset.id}-{context.task.name}-{a.id}-{b.id}-{family}"
+    title = f"{a.label} minus {b.label}, points"
+    draw_intervals(frame, "difference", title, key=key, on_pick=lambda name: state.put(slice=name))
     instances = report.tables["instances"]
     instances = instances[(instances["family"] == family) & (instances["slice"] == chosen)]
     if len(instances):

@@ -15,6 +15,7 @@ from components.retrievers import setting_text
 from components.run_links import part_text
 from components.state import PageState
 from components.table import Column
+from evidencebench_core.llm.parse import counts_text
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.words import quantity
 
@@ -26,7 +27,6 @@ _SCORES: Final = (
 
 
 def draw_run(state: PageState, context: Context, run: RunInfo) -> None:
-    """Everything that is kept of a run."""
     st.button("All runs", on_click=state.put, kwargs={"run": None})
     st.markdown(f"## {literal(run.label)}")
     frame = _scores(run, context)
@@ -35,8 +35,10 @@ def draw_run(state: PageState, context: Context, run: RunInfo) -> None:
     recall = f"**{percent(score.aspect_recall)}**" if score.aspect_recall is not None else "nothing yet"
     of = f"on {part}" if part else f"over {quantity(score.n_scored, 'instance')}"
     st.markdown(f"Aspect Recall on {literal(context.task.title)}: {recall} {literal(of)}.")
-    facts = [f"- {literal(kind)}: {literal(text)}" for kind, text in _facts(run, frame).items() if text]
-    st.markdown("\n".join(facts))
+    facts = _facts(run, frame)
+    if counts := RunStore(resources.store()).outcomes(run.id).get(context.task.name):
+        facts["What the model answered"] = counts_text(counts)
+    st.markdown("\n".join(f"- {literal(kind)}: {literal(text)}" for kind, text in facts.items() if text))
     failures = RunStore(resources.store()).failures(run.id, run.question(context.task) or "")
     if failures:
         with st.expander(f"{quantity(len(failures), 'failure')} on this task"):

@@ -1,4 +1,4 @@
-"""Starting runs, resuming, importing, keeping them, training the ranker: the dialogs."""
+"""Starting runs, resuming, importing, keeping them: the dialogs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from components import resources
 from components.ask import NewRun, RunAsk, new_run
 from components.guarded import guarded_part
 from components.markdown import literal
-from components.ranker import draw_ways_to_train, ranker_text
 from components.retrievers import draw_settings, problem_of
 from components.run_links import part_text, run_name
 from components.sets import draw_delete, draw_rename, uploaded_paths
@@ -27,7 +26,6 @@ _LARGEST: Final = 128  # MiB of an import
 
 
 def start_ask(dataset: DatasetInfo, task: Task) -> RunAsk:
-    """Retrievers with their settings, tasks, instances."""
     known = dict(TASKS) | {task.name: task}
     usual = [name for name, known_task in known.items() if known_task.budget is not None]
 
@@ -59,7 +57,6 @@ def start_ask(dataset: DatasetInfo, task: Task) -> RunAsk:
 
 
 def resume_ask(unfinished: Mapping[RunInfo, Sequence[Task]]) -> RunAsk:
-    """Some of the runs that can go on."""
     by_id = {run.id: run for run in unfinished}
 
     def fields() -> list[NewRun] | None:
@@ -120,17 +117,6 @@ def keeping_dialog(runs: Sequence[RunInfo]) -> None:
     name = store.run(run.id).label  # without the warning of a trained one
     draw_rename(name, partial(store.rename, run), f"{run.id}.{name}")
     draw_delete(run.label, {"answer": run.n_answered}, partial(store.delete, run), run.id)
-
-
-@st.dialog("Train the evidence ranker", width="medium")
-@guarded_part("This dialog")
-def train_dialog() -> None:
-    """Which ranker is in use, and the ways to train one."""
-    st.markdown(
-        f"In use: {literal(ranker_text())}. One that is trained here, on papers whose evidence is marked, takes its "
-        "place on this machine."
-    )
-    draw_ways_to_train()
 
 
 def unfinished(runs: Sequence[RunInfo]) -> dict[RunInfo, list[Task]]:

@@ -86,22 +86,24 @@ def table(
     *,
     key: str,
     on_event: Callable[[TableEvent], None] = lambda event: None,
-    on_open: Callable[[str], None] = lambda row: None,
+    on_open: Callable[[str], None] | None = None,
+    action: Literal["none", "open", "tick"] = "none",
     **look: Any,
 ) -> None:
     """Draw a table; a click calls ``on_event``, or ``on_open`` with a row's id, before the page is drawn again.
 
-    ``key`` is the table's identity in the app; ``look`` as of `table_data`.
+    ``key`` is the table's identity in the app, ``action`` what a click on a row means; ``look`` as of `table_data`.
     """
 
     def on_change() -> None:
         event = event_from(component_event(key))
         if event is not None:
             on_event(event)
-            if event.kind == "open":
+            if event.kind == "open" and on_open:
                 on_open(event.value)
 
-    _component(key=key, data={"key": key, **table_data(columns, rows, **look)}, on_event_change=on_change)
+    data = table_data(columns, rows, action="open" if on_open else action, **look)
+    _component(key=key, data={"key": key, **data}, on_event_change=on_change)
 
 
 def table_data(  # noqa: PLR0913 - the whole table, by name
@@ -119,7 +121,7 @@ def table_data(  # noqa: PLR0913 - the whole table, by name
 ) -> dict[str, Any]:
     """The JSON-able data of a table, with one cell a column in every row.
 
-    ``action`` is what a click on a row means, ``link`` the address of what it opens, by the row's id, for another tab;
+    ``link`` is the address of what it opens, by the row's id, for another tab;
     ``chosen`` are rows drawn so, ``sort`` is the key of the column that the caller has sorted by; ``caption`` names the
     table to screen readers, ``empty`` stands in place of no rows, and the table scrolls inside itself after ``height``
     pixels.

@@ -22,11 +22,9 @@ class Paging:
 
     @property
     def rows(self) -> slice:
-        """The rows of the page."""
         return slice((self.page - 1) * ROWS, self.page * ROWS)
 
     def draw(self, state: PageState) -> None:
-        """The way to the other pages, where there are any."""
         if self.n_pages > 1:
             with st.container(horizontal_alignment="center"):
                 st.pagination(self.n_pages, **state.widget("page", self.page))

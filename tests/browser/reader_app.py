@@ -28,12 +28,6 @@ def keep(event: PaperEvent) -> None:
 
 chosen = st.segmented_control("Paper", list(VIEWS), default=st.query_params.get("view", "short"))
 view = VIEWS[chosen or "short"]()
-if st.button("Select sentence 10"):
-    state.sentence = 10
-if st.button("Last picks first"):
-    state.reverse = True
-if state.get("reverse"):
-    view = replace(view, systems=tuple(replace(system, picks=system.picks[:0:-1]) for system in view.systems))
 if "answer" in st.query_params:
     mark = Badge("✓", "supported", "good")
     answer_prose(

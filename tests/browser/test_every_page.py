@@ -23,13 +23,7 @@ from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import TASKS
 from tests.answers.judging import add_sample
 from tests.browser.conftest import DESKTOP
-from tests.browser.settling import (
-    PHONE,
-    assert_accessible,
-    assert_fits,
-    set_color_scheme,
-    settled,
-)
+from tests.browser.settling import PHONE, assert_accessible, assert_fits, set_color_scheme, settled
 from tests.reliability.asking import ask_scripted
 
 PAGES = {  # the address, and what it shows once it is whole

@@ -15,13 +15,12 @@ HOSTILE = '<a href="http://x.org">x</a>'
 def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
     frame = pd.DataFrame({"name": ["a", "b"], "value": [0.25, 0.5], "low": [0.2, NAN], "high": [0.4, NAN]})
     frame = frame.assign(n=[3, 4], id=["x", "y"])
-    figure = figures.interval_dots(frame, "Recall", lines={"random": 0.1, "ceiling": 0.8})
+    figure = figures.interval_dots(frame, "Recall")
     (trace,) = figure.data
     assert (list(trace.x), list(trace.y)) == ([25.0, 50.0], [0, 1])
     assert list(trace.error_x.array) == pytest.approx([15.0, 0.0])
     assert list(trace.error_x.arrayminus) == pytest.approx([5.0, 0.0])
     assert [data[0] for data in trace.customdata] == ["x", "y"]
-    assert [shape.type for shape in figure.layout.shapes] == ["line", "line"]
 
 
 def test_groups_of_one_name_stand_together_a_name_has_one_line_and_what_is_undefined_no_dot() -> None:

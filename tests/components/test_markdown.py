@@ -1,5 +1,6 @@
 """Nothing that Streamlit's Markdown would act on survives `literal`."""
 
+import re
 import string
 
 import pytest
@@ -20,16 +21,7 @@ def test_a_markdown_reader_shows_the_text_letter_by_letter(text: str) -> None:
     assert paragraph.children is not None
     assert {child.type for child in paragraph.children} <= {"text", "text_special"}
     assert "".join(child.content for child in paragraph.children).replace("\u2060", "") == text
-
-
-@pytest.mark.parametrize(
-    "hostile", [":red[x]", "$x$", "https://a.b", "<b>", "![x](y)", ":material/home:", "# x"]
-)
-def test_every_punctuation_is_disarmed(hostile: str) -> None:
-    escaped_text = literal(hostile)
-    for place, char in enumerate(escaped_text):
-        if char in string.punctuation and char != "\\":
-            assert escaped_text[place - 1] == "\\"
+    assert set(string.punctuation).isdisjoint(re.sub(r"\\.", "", literal(text)))  # for what Streamlit adds
 
 
 def test_lines_become_one_long_texts_are_cut_and_nothing_turns_the_page_round() -> None:

@@ -1,4 +1,4 @@
-"""A model server's address, what comes of trying it, and sums in words."""
+"""A model server's address, and what comes of trying it."""
 
 import json
 
@@ -7,7 +7,6 @@ import pytest
 from components.server import address_text, checked_address, trial
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Connection
-from evidencebench_core.words import dollars
 from tests.llm.server import body, scripted
 
 KEY = "sk-live-0123456789abcdef"
@@ -42,8 +41,3 @@ def test_a_try_lists_the_models_or_says_in_one_line_what_came_back_and_never_the
         for connection in (there, there, Connection("http://127.0.0.1:9/v1", KEY)):
             result = trial(connection, "")
             assert not [text for text in ("\n", KEY[:12], "hunter2") if text in result.line]
-
-
-def test_sums_in_dollars() -> None:
-    sums = (0.0, 0.0012, 12.345, 1234.5)
-    assert [dollars(money) for money in sums] == ["$0.00", "$0.0012", "$12.35", "$1,234.50"]

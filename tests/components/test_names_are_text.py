@@ -18,16 +18,12 @@ SAFE: Final = ("literal", "quantity", "percent", "duration", "points", "len", "c
 WHOLE: Final = ("join", "enumerated", "filter", "zip")  # safe where all they are given is
 # What is no name: parameters (who gives them is looked at), words of the program, what is escaped where it is made.
 OURS: Final = """
-label title help_text about message what param fallback line number index letter budget side
-choice.name name.capitalize() str.capitalize retriever ask.title cause.rule cause.title task.title context.task.title
-task_named(task).title kind.noun kind.label kind.form kind.most_bytes item.decision instance.synthetic remote.page
-type(error).__name__ task.budget_for(instance.evidence) retrieval.ranking.index(index) kind.size(info)
-counts['supports'] counts['against'] counts['neither'] counts[''] labels.__getitem__
-{'done':'Done','stopped':'Stopped'}.get(status.state,'Cancelled')
-whose meaning original outcome_line(retrieval,None) _cost_text(cost)
-_headline(details,row) _headline(rows,pairs,metric) _note_text(note) _p_text(row)
-address_text(session_connection()) estimate_text(cost,noun) estimate_text(cost,ask.noun) _end_text(job)
-_end_text(newest) _facts(row) _paper(instance) cause_title reading.task.title 'p.{}'.format wanted.get(a_filter.column)
+label title help_text about message what param fallback line number index letter budget whose retriever choice.name
+ask.title cause.rule cause.title task.title context.task.title reading.task.title task_named(task).title kind.form
+kind.most_bytes kind.size(info) item.decision instance.synthetic remote.page type(error).__name__ 'p.{}'.format
+counts['supports'] counts['against'] counts['neither'] counts[''] wanted.get(a_filter.column)
+outcome_line(retrieval,None) _cost_text(cost) _p_text(row) estimate_text(cost,ask.noun) _facts(row) _paper(instance)
+address_text(session_connection())
 """
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from components import resources
 from components.answers.view import key_of, report_of
 from components.browse.retrieval import Reading, retrieval
-from components.reliability.view import View
+from components.reliability.one_test import View
 from components.retrievers import Choice
 from evidencebench_core.analyses.dataset import dataset_report
 from evidencebench_core.analyses.missed import missed

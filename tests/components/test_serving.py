@@ -92,6 +92,10 @@ def test_the_link_with_the_token_leads_on_without_it(app: str) -> None:
     answer = Answer(app, f"//evil.example/browse?dataset=x&token={TOKEN}", Cookie="")
     assert (answer.status, answer.headers["Refresh"]) == (200, "0; url=./browse?dataset=x")
     assert {"HttpOnly", "SameSite=strict"} <= set(answer.headers["Set-Cookie"].split("; "))
+    led = {
+        "Sec-Fetch-Site": "cross-site"
+    }  # by another site's link: a browser sends the cookie at the second try
+    assert Answer(app, "/browse", Cookie="", **led).headers["Refresh"] == "0"
     foreign = Answer(app, f"/?token={TOKEN}", Cookie="", Origin="http://evil.example")
     assert (foreign.status, foreign.headers["Set-Cookie"]) == (403, None)
 

@@ -2,15 +2,16 @@
 
 import json
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from components.frame_table import frame_rows
 from components.table import Chip, Column, Interval, Row, table_data
+from components.table.paging import Paging, paging
 from evidencebench_core.words import visible_texts
-from tests.pages.app import App
 
 COLUMNS = (Column("name", "Name"), Column("n", "n", "number"), Column("share", "Share", "percent"))
 NAN = math.nan
@@ -34,32 +35,12 @@ def test_cells_of_a_frame_are_plain_and_undefined_ones_empty() -> None:
     rows = frame_rows(COLUMNS, frame)
     assert [(row.id, row.cells) for row in rows] == [("0", ("<b>", 3, 0.5)), ("1", (None, None, None))]
     assert json.loads(json.dumps(table_data(COLUMNS, rows)))["rows"][0]["cells"] == ["<b>", 3, 0.5]
-    (row,) = frame_rows(COLUMNS, frame.head(1), "name", muted=True)
-    assert (row.id, row.muted) == ("<b>", True)
+    assert frame_rows(COLUMNS, frame.head(1), "name")[0].id == "<b>"
 
 
-def pages() -> None:
-    """A script: a list of 101 rows, 50 + 50 + 1."""
-    import streamlit as st
-
-    from components.state import PageState
-    from components.table.paging import paging
-
-    state = PageState("p", {"page": "1"})
-    page = paging(state, 101)
-    st.markdown(f"{page.rows.start} to {page.rows.stop}")
-    page.draw(state)
-    paging(state, 50).draw(state)
-
-
-def test_from_page_to_page() -> None:
-    app = App(AppTest.from_function(pages))
-    assert "0 to 50" in app.words
-    (pagination,) = app.get("pagination")  # one page has none
-    assert pagination.num_pages == 3
-    pagination.set_value(3)
-    app.run()
-    assert "100 to 150" in app.words
-    assert app.address == {"page": "3"}
-    for page, rows in (("0", "0 to 50"), ("9", "100 to 150"), ("x", "0 to 50")):  # the nearest there is
-        assert rows in app.run(page=page).words
+@pytest.mark.parametrize(("asked", "first"), [(1, 0), (3, 100), (0, 0), (9, 100), (None, 0)])
+def test_fifty_rows_of_the_nearest_page_that_there_is_are_shown(asked: int | None, first: int) -> None:
+    state: Any = SimpleNamespace(number=lambda name: asked)
+    assert paging(state, 101) == Paging(first // 50 + 1, 3)  # 50 + 50 + 1
+    assert paging(state, 101).rows == slice(first, first + 50)
+    assert paging(state, 50).n_pages == paging(state, 0).n_pages == 1

@@ -1,15 +1,12 @@
 """Browse: a list to search, a set carried to it, an instance to read, a miss to work through, another hypothesis."""
 
-from pathlib import Path
-
 import pytest
 
 from components.run_links import instance_set, read_set
 from evidencebench_core.analyses.missed import outcomes, queue_of
 from evidencebench_core.analyses.notes import Note, NoteStore
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store, open_store
 from evidencebench_core.runs import score_run
-from tests.factories import raw_dataset, written
 from tests.pages.app import OpenPage, table_rows
 
 READ = {"instance": "sample_cohort"}
@@ -59,15 +56,6 @@ def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> No
         "skipped on Result-ER@5, never scored 0"
         in app.run(instance="sample_exposure", task="result-er@5").words
     )
-
-
-def test_the_label_of_an_instance_in_the_data_is_text(
-    open_page: OpenPage, empty_store: Store, tmp_path: Path
-) -> None:
-    dataset = {name: {**raw, "label": "SUPPORT *x*"} for name, raw in raw_dataset(1).items()}
-    ingest(empty_store, written(dataset, tmp_path / "tiny.json"), "tiny")
-    app = open_page("browse", dataset="tiny", instance="tiny_0", live="lead")
-    assert any(":blue-background[SUPPORT \\*x\\*]" in text.value for text in app.caption)
 
 
 def test_retrievers_asked_now_stand_beside_the_runs_with_settings_of_their_own(

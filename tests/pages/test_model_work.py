@@ -27,9 +27,6 @@ def browse(open_page: OpenPage, url: str, **kept: str) -> App:
     return open_page("browse", {"llm.server": url, **kept}, **READ, live="llm;model=tiny")
 
 
-# -- one instance ----------------------------------------------------------------------------------------------
-
-
 def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page: OpenPage) -> None:
     with scripted(reply(ANSWER)) as server:
         app = browse(open_page, server.url)
@@ -59,9 +56,6 @@ def test_what_is_said_first_is_what_questions_take(open_page: OpenPage, sample_s
         app.named("button", "Start or resume runs").click()
         app.ask("Start")
         assert len(server.requests) == pytest.approx(84, rel=0.05)
-
-
-# -- a run, also one that is stopped and goes on -----------------------------------------------------------
 
 
 def job_of(kind: str, state: str) -> str:
@@ -94,9 +88,6 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
         assert len(server.requests) == 6
     (run,) = RunStore(sample_store).runs("sample_data")
     assert (run.tasks["er@10"], run.n_failed) == (6, 0)
-
-
-# -- the key ---------------------------------------------------------------------------------------------------
 
 
 def choose_server() -> None:

@@ -52,7 +52,6 @@ def test_several_uploads_are_a_table_and_what_cannot_be_read_is_named(open_page:
     assert "bad.pdf" in app.words
     assert "cannot be read as PDF" in app.words
     assert "One question over 2 papers" in app.words
-    app.fill("Statement", HYPOTHESIS, "text_area").finish()
 
 
 def test_pasted_text_is_read_and_an_id_is_no_path(open_page: OpenPage) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from scipy.stats import bootstrap, t
 
-from evidencebench_core.analyses.systems import systems
+from evidencebench_core.analyses.comparison import systems
 from evidencebench_core.data import open_store
 
 TASKS: Final = ("er@10", "er@optimal", "result-er@optimal")

@@ -18,10 +18,9 @@ from components.page import Context, percent
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.comparison import comparison
+from evidencebench_core.analyses.comparison import comparison, systems
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.analyses.slices import slices
-from evidencebench_core.analyses.systems import systems
 from evidencebench_core.data import Store
 from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import RunInfo

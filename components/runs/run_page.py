@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from io import StringIO
 from typing import Final
 
 import pandas as pd
@@ -15,15 +17,25 @@ from components.retrievers import setting_text
 from components.run_links import part_text
 from components.state import PageState
 from components.table import Column
+from evidencebench_core.export.run_file import RunFormat, write_run_file
 from evidencebench_core.llm.parse import counts_text
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.words import quantity
+from evidencebench_core.words import file_stem, quantity
 
 _SCORES: Final = (
     Column("recall", "Aspect Recall", "percent"),
     Column("n_picks", "Picks", "number"),
     Column("seconds", "Seconds", "number", digits=1),
 )
+
+
+_FORMATS: Final[dict[RunFormat, tuple[str, str]]] = {
+    "json": ("JSON, all that is known", "json"),
+    "csv": ("CSV, every pick with its text", "csv"),
+    "predictions": ("Predictions", "predictions.json"),
+    "trec": ("TREC run", "run"),
+    "qrels": ("TREC qrels, the gold", "qrels"),
+}
 
 
 def draw_run(state: PageState, context: Context, run: RunInfo) -> None:
@@ -46,7 +58,23 @@ def draw_run(state: PageState, context: Context, run: RunInfo) -> None:
     title = f"{run.label} {run.id} on {context.task.title}, instance by instance"
     with st.container(horizontal=True):
         draw_downloads(title, lambda: frame)
+        _draw_files(run, context)
     instance_table(_SCORES, frame, context, (run,), key="run-instances", title="Lowest recall first")
+
+
+def _draw_files(run: RunInfo, context: Context) -> None:
+    """The run in the formats of the verb `export`."""
+
+    def text(form: RunFormat) -> str:
+        stream = StringIO()
+        names = None if form in ("csv", "json") else [context.task.name]
+        write_run_file(resources.store(), run, form, names, stream)
+        return stream.getvalue()
+
+    with st.popover("Export the run"):
+        for form, (label, ending) in _FORMATS.items():
+            file = f"{file_stem(run.label)}-{run.id}.{ending}"
+            st.download_button(label, partial(text, form), file, on_click="ignore", width="stretch")
 
 
 @resources.cached

@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from evidencebench_core.analyses.comparison import Systems, systems
 from evidencebench_core.analyses.ends import FEW, group_frame
 from evidencebench_core.analyses.frame import estimate_columns, instance_frame
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import DatasetInfo, Store

@@ -31,33 +31,14 @@ def export(
     out: options.Out = None,
 ) -> None:
     """Write a run as TREC, CSV, JSON or predictions; what is left out is said on stderr."""
-    from evidencebench_core import export as writers
-    from evidencebench_core.runs import RunStore, score_run
+    from evidencebench_core.export.run_file import write_run_file
+    from evidencebench_core.runs import RunStore
 
     run = RunStore(store).run(run_id)
-    tasks = writers.tasks_of(run, task, several=format_ in ("csv", "json"))
-    first, is_csv, noted = tasks[0], format_ == "csv", dict[tuple[str, str], list[str]]()
-    by_task = {
-        chosen: writers.watched(writers.rows(store, run, chosen, with_papers=is_csv), chosen, noted)
-        for chosen in tasks
-    }
     with _stream(out) as binary:
-        stream = cast(TextIO, codecs.getwriter("utf-8")(binary))
-        if format_ == "json":
-            scored = ((chosen, score_run(store, run.id, chosen), rows) for chosen, rows in by_task.items())
-            writers.write_json(run, store.dataset(run.dataset), scored, stream)
-        elif is_csv:
-            writers.write_csv(by_task, stream, run.id)
-        elif format_ == "qrels":
-            writers.write_qrels(store.evidence_sets(run.dataset), first, stream)
-        elif format_ == "predictions":
-            writers.write_predictions(by_task[first], stream)
-        else:
-            measure = writers.write_run(by_task[first], first, stream, f"{run.retriever}-{run.id}")
-            note(f"{first.name}: {measure}")
-    for (name, reason), ids in noted.items():
-        more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
-        note(f"{name}: {quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}.")
+        lines = write_run_file(store, run, format_, task, cast(TextIO, codecs.getwriter("utf-8")(binary)))
+    for line in lines:
+        note(line)
 
 
 @verb("export-dataset train --out train.json")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.systems import Systems
+from evidencebench_core.analyses.comparison import Systems
 from evidencebench_core.data import Store
 from evidencebench_core.retrievers import Retrieval, read_settings
 from evidencebench_core.runs import RunStore, execute, plan, retrieval_spec

@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.analyses.comparison import compare, comparison
+from evidencebench_core.analyses.comparison import compare, comparison, systems
 from evidencebench_core.analyses.frame import runs_named
-from evidencebench_core.analyses.systems import systems
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import score_run
 from evidencebench_core.stats import standard_error

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,10 +16,13 @@ from components.state import PageState, flash, session_text, session_text_widget
 from evidencebench_core.errors import EvidenceBenchError
 
 Decision = Literal["waiting", "accepted", "rejected"]
+_LONGEST: Final = 4_000  # words that are compared one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
+    """Something to decide: the original, if there is one, beside the proposal, and what was decided so far."""
+
     id: str
     heading: str
     original: str
@@ -90,8 +94,9 @@ def _draw_item(
         proposal = literal(item.proposal)
         if item.original:
             left, right = st.columns(2)
+            original, proposal = marked_words(item.original, item.proposal)
             left.caption("Original")
-            left.markdown(literal(item.original))
+            left.markdown(original)
             right.caption("Proposal")
         if editing:
             right.text_area("Your words", item.proposal, height=110, key=field)
@@ -138,3 +143,19 @@ def _decide(state: PageState, param: str, item_id: str, following: str, do: Call
 
 def _last(state: PageState) -> str:
     return f"desk.last.{state.page}"
+
+
+def marked_words(original: str, proposal: str) -> tuple[str, str]:
+    """Both texts as Markdown; words that the other does not have there are bold on a coloured ground."""
+    before, after = original.split(), proposal.split()
+    if len(before) + len(after) > _LONGEST:
+        return literal(original), literal(proposal)
+    plain = [[word.strip(".,;:!?()\"'").casefold() or word for word in words] for words in (before, after)]
+    pieces: tuple[list[str], list[str]] = ([], [])
+    for tag, a, b, c, d in SequenceMatcher(None, plain[0], plain[1], autojunk=False).get_opcodes():
+        spans = (before[a:b], after[c:d])
+        for place, (words, colour) in enumerate(zip(spans, ("gray", "orange"), strict=True)):
+            if words:
+                text = literal(" ".join(words))
+                pieces[place].append(text if tag == "equal" else f":{colour}-background[**{text}**]")
+    return " ".join(pieces[0]), " ".join(pieces[1])

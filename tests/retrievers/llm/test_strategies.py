@@ -189,19 +189,6 @@ def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> N
     assert body == {"model": "m", "messages": body["messages"], **sent}
 
 
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        ({"model": None}, "has no model"),
-        ({"strategy": "icl"}, "icl has no examples"),
-        ({"extra_body": "top_p=1"}, "Give a JSON object"),
-    ],
-)
-def test_settings_that_cannot_be(settings: dict[str, object], problem: str) -> None:
-    with pytest.raises(SettingError, match=problem):
-        made({"model": "m"} | settings)
-
-
 def test_a_folder_of_prompts(tmp_path: Path) -> None:
     own = {"model": "m", "prompts": str(tmp_path)}
     for folder in tmp_path, tmp_path / "gone":

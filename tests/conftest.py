@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from evidencebench_core.data.store import Store
+from tests.factories import store_with, tiny_dataset
+
 # Machines that run this differ in speed, and no example is slow enough to matter.
 # In CI the examples are the same in every run: a change never fails for another one's luck.
 settings.register_profile("patient", deadline=None)
@@ -27,6 +30,12 @@ def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     monkeypatch.setenv("EVIDENCEBENCH_STORE", str(home / "store.sqlite"))
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(home / "cache"))
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(home / "ranker"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store of its own, with the six instances of ``tiny_dataset``."""
+    return store_with(tiny_dataset(), tmp_path)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import sys
 import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psutil
 import pytest
@@ -83,13 +82,3 @@ def test_the_child_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", Recorder)
     assert read_paper(TEXT).sentences
     assert "secret" not in str(environments)
-
-
-def test_nothing_heavy_is_loaded_to_read_a_text() -> None:
-    code = (
-        "import sys; from evidencebench_core.papers.read import paper_of_file;"
-        "paper_of_file(b'Tea is hot.', '');"
-        "assert not {'pypdfium2', 'pandas', 'numpy', 'docx', 'lxml'} & set(sys.modules), 'heavy'"
-    )
-    root = Path(child.__file__).parents[2]
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)

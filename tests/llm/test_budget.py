@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Limits, Spending, price_of
 from evidencebench_core.llm.answers import AnswerStore, estimated_prompt_tokens, estimated_tokens, spending_of
@@ -120,8 +120,7 @@ def keep(store: Store, n: int, completion: Callable[[int], int], run_id: str = "
     asyncio.run(kept())
 
 
-def test_an_estimate_learns_from_stored_answers(tmp_path: Any) -> None:
-    store = open_store(tmp_path / "store.sqlite")
+def test_an_estimate_learns_from_stored_answers(store: Store) -> None:
     calls = [call(1_000 + number, most=16_000) for number in range(96)]
     guess = forecast(store, calls)
     assert (guess.rests_on, guess.calls) == ({"guesses": 96}, 96)
@@ -139,8 +138,7 @@ def test_an_estimate_learns_from_stored_answers(tmp_path: Any) -> None:
     assert forecast(store, [call(most=None)]).is_open
 
 
-def test_what_a_run_has_cost_is_kept(tmp_path: Any) -> None:
-    store = open_store(tmp_path / "store.sqlite")
+def test_what_a_run_has_cost_is_kept(store: Store) -> None:
     keep(store, 3, lambda _: 1, "run")
     spent = spending_of(store, "run")
     assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (3, 30, 60)

@@ -1,17 +1,15 @@
 """Questions to a scripted server: stored, retried, refused, capped, paced; keys struck out."""
 
 import gzip
-import itertools
 import json
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from evidencebench_core import errors
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data.store import Store
 from evidencebench_core.llm import (
     LLM,
     Answer,
@@ -29,11 +27,6 @@ from evidencebench_core.retrievers.dense import embeddings
 from tests.llm.server import Scripted, answering, body, completion, reply, reset, scripted, stall, status
 
 KEY = "sk-verysecret0123456789"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(tmp_path / "store.sqlite")
 
 
 def question(text: str = "why?", **more: Any) -> Callable[[LLM], Awaitable[Answer]]:
@@ -106,7 +99,6 @@ def test_an_answer_that_cannot_be_kept_ends_the_run(store: Store, monkeypatch: p
     def full(*_: Any, **__: Any) -> Any:
         raise errors.StoreError("store", "cannot be written: the disk is full", "Free some space.")
 
-    assert store.datasets() == ()  # which makes its file
     monkeypatch.setattr(store, "write", full)
     with scripted(reply("a")) as server, pytest.raises(errors.LLMError, match="disk is full") as caught:
         ask_many(llm_of(server, store))
@@ -316,14 +308,7 @@ def test_what_a_server_does_not_know_is_left_out_or_renamed_and_said() -> None:
         assert len(server.requests) == 20 + 3  # learnt once
 
 
-# -- busy and silent servers ---------------------------------------------------------------------------
-
-
-def test_a_busy_server_is_waited_for_by_all_and_fails_nobody() -> None:
-    busy, numbers = status(429, "slow down", headers={"Retry-After": "0.01"}), itertools.count(1)
-    with scripted(answering(lambda _: busy if next(numbers) % 3 else reply("yes"))) as server:
-        answers = answers_of(llm_of(server, limits=Limits(16)), *(question(str(n)) for n in range(16)))
-        assert {answer.text for answer in answers} == {"yes"}
+# -- silent servers -----------------------------------------------------------------------------------
 
 
 def test_a_silent_server_is_told_and_a_slow_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

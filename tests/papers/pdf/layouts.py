@@ -14,7 +14,7 @@ LAYOUTS = (
         abstract="apart", masthead="Research article   Open Access   Journal of Things", stated_title=True,
     ),
     Layout(
-        "manuscript, line numbers", page=LETTER, margin=80, size=12, leading=24, hyphens=False, justified=False,
+        "manuscript, line numbers", page=LETTER, margin=80, size=12, leading=24, ragged=True,
         line_numbers=True, headings="bold", indent=36, abstract_size=12, table="plain",
     ),
 )  # fmt: skip

@@ -22,9 +22,8 @@ def test_a_well_printed_paper_has_no_doubts(layout: object) -> None:
 
 @pytest.mark.parametrize("sign", ["(P 5 0.03)", "(p ¼ .03)", "(P , .05)", "of 61.2 6 10.4 years"])
 def test_symbols_that_came_out_as_others(sign: str) -> None:
-    section = Section(
-        "Results", (f"The difference was large {sign} in all of the arms. Nothing else was seen.",)
-    )
+    text = f"The difference was large {sign} in all of the arms. Nothing else was seen."
+    section = Section("Results", (text,))
     article = replace(ARTICLE, sections=(*ARTICLE.sections, section))
     (doubt,) = paper_of_pdf(typeset(article, LAYOUTS[1])).doubts
     assert doubt.section == "Results"

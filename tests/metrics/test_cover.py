@@ -45,6 +45,7 @@ def test_greedy_is_tempted_and_the_solver_is_not(
     assert best_cover(TEMPTING, budget) == best
     assert ceiling_range(TEMPTING, budget) == (highest, highest)
     assert (greedy_cover(TEMPTING), optimal_cover(TEMPTING)) == ((0, 1, 2), (1, 2))
+    assert optimal_cover([frozenset({5}), *TEMPTING]) == (1, 2, 5)
     assert ceiling_range(TEMPTING, None) == (1.0, 1.0)
     assert greedy_cover([frozenset({8, 3}), frozenset({5})]) == (3, 5)  # ties in the order of the paper
 

@@ -4,13 +4,13 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-if TYPE_CHECKING:
-    from evidencebench_core.data import Store
+from evidencebench_core.data.store import Store
+from tests.factories import store_with, tiny_dataset
 
 # Machines that run this differ in speed, and no example is slow enough to matter.
 # In CI the examples are the same in every run: a change never fails for another one's luck.
@@ -33,6 +33,12 @@ def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 
 
 @pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store of its own, with the six instances of ``tiny_dataset``."""
+    return store_with(tiny_dataset(), tmp_path)
+
+
+@pytest.fixture
 def hashing_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts are close that share words; in place of the embedding model, which takes seconds to load."""
     import numpy as np
@@ -45,14 +51,6 @@ def hashing_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
         return np.tile(np.stack(vectors), 12)
 
     monkeypatch.setattr(encoding, "encode", encode)
-
-
-@pytest.fixture
-def tiny_store(tmp_path: Path) -> "Store":
-    """A store with ``tiny``: six instances of 12 sentences."""
-    from tests.factories import store_with, tiny_dataset
-
-    return store_with(tiny_dataset(), tmp_path)
 
 
 def real_file(relative: str) -> Path:

@@ -43,6 +43,12 @@ assert not app.switch_page("pages/runs.py").run().exception
 """.replace("ROOT", str(ROOT))
 
 
+READ = """
+from evidencebench_core.papers.read import paper_of_file
+paper_of_file(b"Tea is hot.", "")
+"""
+
+
 def test_the_public_names_and_no_others() -> None:
     assert sorted(evidencebench_core.__all__) == sorted(NAMES)
     assert set(dir(evidencebench_core)) == NAMES
@@ -67,8 +73,8 @@ def test_the_ten_lines_of_the_docstring(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("code", "forbidden"),
-    [(HELP, HEAVY), (FIND, TORCH), (PAGES, TORCH)],
-    ids=["help", "find", "pages"],
+    [(HELP, HEAVY), (FIND, TORCH), (PAGES, TORCH), (READ, HEAVY | {"pypdfium2", "docx", "lxml"})],
+    ids=["help", "find", "pages", "read"],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(code: str, forbidden: set[str]) -> None:
     """In a new process; a page that is read and retrieved for needs no torch."""

@@ -15,7 +15,7 @@ from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.runs import RunStore, retrieval_spec, score_run
 from evidencebench_core.tasks import task_named
 from tests.analyses.stores import PICKED, complete_run, missed_store, ranked, run_of
-from tests.factories import raw_instance, store_with
+from tests.factories import raw_instance, store_with, tiny_dataset
 
 
 @pytest.fixture
@@ -124,12 +124,13 @@ def test_the_passages_of_a_miss(store: Store, run: str) -> None:
     assert (second.sentence, second.rank, second.section) == (9, 4, "results")
 
 
-def test_misses_and_recall_agree(tiny_store: Store) -> None:
-    run = complete_run(tiny_store, "tiny", "lead", tasks=("er@optimal",))
-    recall = score_run(tiny_store, run, "er@optimal").per_instance
-    frame = missed(tiny_store, run, "er@optimal", results_only=False).tables["missed"]
+def test_misses_and_recall_agree(tmp_path: Path) -> None:
+    store = store_with(tiny_dataset(), tmp_path)
+    run = complete_run(store, "tiny", "lead", tasks=("er@optimal",))
+    recall = score_run(store, run, "er@optimal").per_instance
+    frame = missed(store, run, "er@optimal", results_only=False).tables["missed"]
     assert frame["cause"].notna().all()
-    for name, evidence in tiny_store.evidence_sets("tiny"):
+    for name, evidence in store.evidence_sets("tiny"):
         assert (frame["instance"] == name).sum() == round((1 - recall[name]) * len(evidence.aspects))
 
 

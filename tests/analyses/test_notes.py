@@ -13,17 +13,17 @@ ON_PLACE = Note(instance_id="tiny_0", author="ml", dataset="tiny")
 
 
 @pytest.fixture
-def miss(tiny_store: Store) -> Note:
+def miss(store: Store) -> Note:
     """A note on an aspect that a run missed."""
-    run = retrieval_spec(tiny_store.dataset("tiny").sha256, "bm25", {}, {})
-    RunStore(tiny_store).create(run)
+    run = retrieval_spec(store.dataset("tiny").sha256, "bm25", {}, {})
+    RunStore(store).create(run)
     return Note(
         run_id=run.id, task="er@10", instance_id="tiny_0", aspect_id="harm", author="ml", cause="budget"
     )
 
 
-def test_a_note_comes_back_tidy_and_the_newest_of_each_author_counts(tiny_store: Store, miss: Note) -> None:
-    notes, run = NoteStore(tiny_store), miss.run_id
+def test_a_note_comes_back_tidy_and_the_newest_of_each_author_counts(store: Store, miss: Note) -> None:
+    notes, run = NoteStore(store), miss.run_id
     kept = notes.add(replace(miss, run_id=run[:6], text="  says it \n", tags=(" b ", "a", "b", "")))
     assert notes.notes(run) == (kept,)
     assert (kept.tags, kept.text, kept.run_id, kept.dataset) == (("b", "a"), "says it", run, "tiny")
@@ -35,7 +35,7 @@ def test_a_note_comes_back_tidy_and_the_newest_of_each_author_counts(tiny_store:
     assert notes.notes(run, "er@optimal") == ()
 
 
-def test_what_cannot_be_kept_is_refused(tiny_store: Store, miss: Note) -> None:
+def test_what_cannot_be_kept_is_refused(store: Store, miss: Note) -> None:
     for note, error in (
         (replace(miss, author="  "), SettingError),
         (replace(miss, cause=None, text=" "), SettingError),
@@ -43,12 +43,12 @@ def test_what_cannot_be_kept_is_refused(tiny_store: Store, miss: Note) -> None:
         (replace(ON_PLACE, instance_id="none"), UnknownNameError),
     ):
         with pytest.raises(error):
-            NoteStore(tiny_store).add(note)
-    assert NoteStore(tiny_store).notes_on("tiny") == ()
+            NoteStore(store).add(note)
+    assert NoteStore(store).notes_on("tiny") == ()
 
 
-def test_instances_and_sentences_are_flagged_and_commented(tiny_store: Store, miss: Note) -> None:
-    notes = NoteStore(tiny_store)
+def test_instances_and_sentences_are_flagged_and_commented(store: Store, miss: Note) -> None:
+    notes = NoteStore(store)
     whole = notes.add(replace(ON_PLACE, flagged=True))
     notes.add(replace(ON_PLACE, text="Odd.", sentence=3))
     other = notes.add(replace(ON_PLACE, text="No.", author="kd", sentence=3))

@@ -15,9 +15,9 @@ NOTED = [
 
 
 @pytest.fixture
-def run(tiny_store: Store) -> str:
+def run(store: Store) -> str:
     """It picks nothing: 18 misses, of which 10 are result aspects (tiny_4 has none)."""
-    return given_run(tiny_store, {f"tiny_{number}": () for number in range(6)}, TASK)
+    return given_run(store, {f"tiny_{number}": () for number in range(6)}, TASK)
 
 
 def drawn(store: Store, *runs: str, results_only: bool = False, **how: int) -> list[tuple[str, str, str]]:
@@ -25,31 +25,31 @@ def drawn(store: Store, *runs: str, results_only: bool = False, **how: int) -> l
     return list(items[["run", "instance", "aspect"]].itertuples(index=False, name=None))
 
 
-def test_a_draw_is_named_by_its_seed_and_a_larger_one_goes_on(tiny_store: Store, run: str) -> None:
-    ten = drawn(tiny_store, run, n=10)
-    assert drawn(tiny_store, run, n=5) == ten[:5]
+def test_a_draw_is_named_by_its_seed_and_a_larger_one_goes_on(store: Store, run: str) -> None:
+    ten = drawn(store, run, n=10)
+    assert drawn(store, run, n=5) == ten[:5]
     assert len(set(ten)) == 10
-    assert drawn(tiny_store, run, n=5, seed=1) != ten[:5]
-    assert len(drawn(tiny_store, run, results_only=True)) == 10
+    assert drawn(store, run, n=5, seed=1) != ten[:5]
+    assert len(drawn(store, run, results_only=True)) == 10
 
 
-def test_strata_are_equal_as_far_as_they_go(tiny_store: Store, run: str) -> None:
-    small = given_run(tiny_store, {"tiny_0": ()}, TASK, "abstract-tail")  # 3 misses
+def test_strata_are_equal_as_far_as_they_go(store: Store, run: str) -> None:
+    small = given_run(store, {"tiny_0": ()}, TASK, "abstract-tail")  # 3 misses
     for n, of_small in ((4, 2), (5, 2), (12, 3)):
-        runs = [of_run for of_run, *_ in drawn(tiny_store, run, small, n=n, stratified=True)]
+        runs = [of_run for of_run, *_ in drawn(store, run, small, n=n, stratified=True)]
         assert len(runs) == n
         assert abs(runs.count(small) - of_small) <= (n == 5)
-    assert len(drawn(tiny_store, run, small, n=100)) == 18 + 3
+    assert len(drawn(store, run, small, n=100)) == 18 + 3
 
 
-def test_the_tally_and_the_agreement(tiny_store: Store, run: str) -> None:
-    places = drawn(tiny_store, run, n=5, results_only=True)  # the last is not among the four that are read
-    assert verdicts(tiny_store, [run], TASK).tables["agreement"].empty
+def test_the_tally_and_the_agreement(store: Store, run: str) -> None:
+    places = drawn(store, run, n=5, results_only=True)  # the last is not among the four that are read
+    assert verdicts(store, [run], TASK).tables["agreement"].empty
     for number, author, cause in NOTED:
         _, instance, aspect = places[number]
         fields = {"instance_id": instance, "aspect_id": aspect, "author": author, "cause": cause}
-        NoteStore(tiny_store).add(Note(run_id=run, task=TASK, text="" if cause else "none yet", **fields))
-    report = verdicts(tiny_store, [run], TASK, n=4)
+        NoteStore(store).add(Note(run_id=run, task=TASK, text="" if cause else "none yet", **fields))
+    report = verdicts(store, [run], TASK, n=4)
     causes = report.tables["causes"].set_index(["cause", "by"])
     assert causes["n"].to_dict() == {
         ("far", RULES): 4, ("far", "AB"): 0, ("far", "CD"): 0, ("gold", RULES): 0, ("gold", "AB"): 2,

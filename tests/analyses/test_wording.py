@@ -20,10 +20,10 @@ WORDINGS = {
 
 
 @pytest.fixture
-def store(tiny_store: Store) -> Store:
+def store(store: Store) -> Store:
     wordings = [Wording(one, name, text) for name, texts in WORDINGS.items() for one, text in texts.items()]
-    add_wordings(tiny_store, "tiny", wordings, "by hand")
-    return tiny_store
+    add_wordings(store, "tiny", wordings, "by hand")
+    return store
 
 
 def ask(store: Store, retriever: str, *questions: str) -> str:
@@ -65,10 +65,10 @@ def test_paraphrases(store: Store) -> None:
     assert finding(table, "paraphrases").startswith("Rewording changes nothing for lead; ")
 
 
-def test_what_it_refuses(tiny_store: Store) -> None:
-    run = complete_run(tiny_store, "tiny", "bm25", tasks=[TASK])
+def test_what_it_refuses(store: Store) -> None:
+    run = complete_run(store, "tiny", "bm25", tasks=[TASK])
     for runs, question in (([run], "negation"), ([run], "rhyme"), ([], "paraphrases")):
         with pytest.raises(SettingError):
-            wording(tiny_store, runs, TASK, question)
+            wording(store, runs, TASK, question)
     nothing = pd.DataFrame({"n": [0], "label": ["x"]})
     assert finding(nothing, "negation") == "No wording has been answered yet."

@@ -23,18 +23,18 @@ def kept(store: Store, *texts: bytes) -> tuple[str, str]:
 
 
 def test_marks_go_to_the_same_papers_elsewhere(
-    tiny_store: Store, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+    store: Store, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     there = store_with(tiny_dataset(), tmp_path_factory.mktemp("there"))
     tea = b"# Tea\n\nTea was drunk. It helped."
-    keys = {tiny_store: kept(tiny_store, tea), there: kept(there, b"Something else.", b"And more.", tea)}
+    keys = {store: kept(store, tea), there: kept(there, b"Something else.", b"And more.", tea)}
     on_tea = Annotation("Ada", "Tea helps.", 3).add_aspect("Gone").add_aspect("Effect", True, [2])
     on_tea = on_tea.remove_aspect("aspect_0").decide(["Ben\teffect\t2"])
     on_tiny = Annotation("Ada", "", 12).add_aspect("Dose", sentences=[4, 1])
-    for key, annotation in zip(keys[tiny_store], (on_tea, on_tiny), strict=True):
-        Annotations(tiny_store).save(key, annotation)
+    for key, annotation in zip(keys[store], (on_tea, on_tiny), strict=True):
+        Annotations(store).save(key, annotation)
     path = tmp_path / "marks.json"
-    path.write_bytes(marks_json(tiny_store))
+    path.write_bytes(marks_json(store))
     assert [row[1:] for row in import_marks(there, path)] == [("Ada", "added")] * 2
     annotations = Annotations(there)
     assert [annotations.get(key, "Ada") for key in keys[there]] == [on_tiny, on_tea][::-1]
@@ -45,7 +45,7 @@ def test_marks_go_to_the_same_papers_elsewhere(
     nowhere = open_store(tmp_path / "empty.sqlite")
     assert all("left out" in outcome for *_, outcome in import_marks(nowhere, path))
     with pytest.raises(PaperError):
-        marks_json(tiny_store, "Ben")
+        marks_json(store, "Ben")
 
 
 @pytest.mark.parametrize(
@@ -59,19 +59,19 @@ def test_marks_go_to_the_same_papers_elsewhere(
     ],
 )  # fmt: skip
 def test_what_no_edit_could_have_made_stays_out(
-    tiny_store: Store, tmp_path: Path, change: dict[str, object]
+    store: Store, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    key, path = instance_key(tiny_store.dataset("tiny"), "tiny_1"), tmp_path / "marks.json"
+    key, path = instance_key(store.dataset("tiny"), "tiny_1"), tmp_path / "marks.json"
     annotation = Annotation("Ada", "", 12).add_aspect("Dose").as_dict() | change
     path.write_text(json.dumps([{"paper": key, "name": "x", "annotation": annotation}]))
-    ((*_, outcome),) = import_marks(tiny_store, path)
+    ((*_, outcome),) = import_marks(store, path)
     assert outcome.startswith("left out")
-    assert Annotations(tiny_store).papers() == ()
+    assert Annotations(store).papers() == ()
 
 
-def test_what_is_no_file_of_marks_is_refused(tiny_store: Store, tmp_path: Path) -> None:
+def test_what_is_no_file_of_marks_is_refused(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "marks.json"
     for content in ("", "[1]", '[{"paper": 1}]'):
         path.write_text(content)
         with pytest.raises(PaperError):
-            list(import_marks(tiny_store, path))
+            list(import_marks(store, path))

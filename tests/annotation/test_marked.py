@@ -12,19 +12,19 @@ from evidencebench_core.papers.own import OwnPapers
 from tests.annotation.scripted_model import save_proposal
 
 
-def test_an_own_paper_has_no_gold(tiny_store: Store) -> None:
+def test_an_own_paper_has_no_gold(store: Store) -> None:
     paper = read_paper(b"# Tea\n\nTea was drunk. It helped.", "tea.md")
-    own = OwnPapers(tiny_store).save(paper, "Tea", "Tea helps.")
-    marked = marked_paper(tiny_store, own.key)
+    own = OwnPapers(store).save(paper, "Tea", "Tea helps.")
+    marked = marked_paper(store, own.key)
     assert (marked.name, marked.hypothesis, marked.gold, marked.dataset) == ("Tea", "Tea helps.", None, None)
-    assert annotators_of(Annotations(tiny_store), marked) == ()
+    assert annotators_of(Annotations(store), marked) == ()
 
 
-def test_the_gold_of_an_instance_is_an_annotator(tiny_store: Store) -> None:
-    marked = marked_paper(tiny_store, instance_key(tiny_store.dataset("tiny"), "tiny_0"))
-    annotations = Annotations(tiny_store)
+def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
+    marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
+    annotations = Annotations(store)
     annotations.save(marked.key, Annotation("Zoe", "", 12).add_aspect("Mine"))
-    save_proposal(tiny_store, marked.key, Annotation("model:m", "", 12).add_aspect("Proposed"))
+    save_proposal(store, marked.key, Annotation("model:m", "", 12).add_aspect("Proposed"))
     assert annotators_of(annotations, marked) == ("Zoe", "model:m", "gold")
     assert not marked.gold_has_words
     gold = annotation_of(annotations, marked, "gold")
@@ -33,17 +33,15 @@ def test_the_gold_of_an_instance_is_an_annotator(tiny_store: Store) -> None:
         ("A1", (0,), False), ("A2", (3, 5), True), ("A3", (5, 7), True),
     ]  # fmt: skip
     again = annotated_instance(marked.paper, gold, "again")
-    assert again.evidence.covers("all") == tiny_store.get("tiny", "tiny_0").evidence.covers("all")
+    assert again.evidence.covers("all") == store.get("tiny", "tiny_0").evidence.covers("all")
     begun = gold.without_marks("Ada").add_aspect("New")  # no id is given twice
     assert [a.id for a in begun.uncovered] == ["aspect_0", "aspect_1", "aspect_2", "aspect_3"]
 
 
-def test_what_is_not_there_is_named(tiny_store: Store) -> None:
-    dataset = tiny_store.dataset("tiny")
+def test_what_is_not_there_is_named(store: Store) -> None:
+    dataset = store.dataset("tiny")
     for key in ("own:7", "own:x", "instance:abc:tiny_0", "nothing", "", instance_key(dataset, "tiny_77")):
         with pytest.raises(UnknownNameError):
-            marked_paper(tiny_store, key)
+            marked_paper(store, key)
     with pytest.raises(PaperError, match="Who has: gold"):
-        annotation_of(
-            Annotations(tiny_store), marked_paper(tiny_store, instance_key(dataset, "tiny_0")), "Ada"
-        )
+        annotation_of(Annotations(store), marked_paper(store, instance_key(dataset, "tiny_0")), "Ada")

@@ -42,8 +42,8 @@ def test_the_models_behind_an_instance() -> None:
         assert gold_models(replace(instance, **changes)) == models
 
 
-def test_a_consensus_says_whose_it_is_and_what_is_open(tiny_store: Store) -> None:
-    key, annotations = instance_key(tiny_store.dataset("tiny"), "tiny_0"), Annotations(tiny_store)
+def test_a_consensus_says_whose_it_is_and_what_is_open(store: Store) -> None:
+    key, annotations = instance_key(store.dataset("tiny"), "tiny_0"), Annotations(store)
     # Of 12 sentences Ada marks 1 and 2, Ben 2 and 3: kappa (10/12 - 104/144) / (1 - 104/144) = 0.4.
     blank = Annotation("Ada", "Tea.", 12).decide(["model:m\tdose\t2", "Ben\tx\t1"])
     ada, ben = (
@@ -54,7 +54,7 @@ def test_a_consensus_says_whose_it_is_and_what_is_open(tiny_store: Store) -> Non
     annotations.save(key, ben)
     consensus = first_consensus(ada, ben)
     annotations.save(key, decide(consensus, differences(ada, ben)[:1], keep=True))
-    (instance,) = exported_annotations(tiny_store).instances.values()
+    (instance,) = exported_annotations(store).instances.values()
     made = instance.construction
     assert made["consensus"] == {"of": ["Ada", "Ben"], "kappa": 0.4, "n_open": 1}
     assert consensus.decisions == {"model:m\tdose\t2"}  # so a model that was followed is named

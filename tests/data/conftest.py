@@ -1,4 +1,4 @@
-"""A small store with a dataset called ``tiny``."""
+"""An empty store, and all that one holds."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data.store import Store, open_store
-from tests.factories import store_with, tiny_dataset
 
 TABLES = ("datasets", "instances", "bodies", "papers", "hypothesis_words", "paper_words")
 
@@ -15,12 +14,6 @@ TABLES = ("datasets", "instances", "bodies", "papers", "hypothesis_words", "pape
 def empty(tmp_path: Path) -> Store:
     """A store of its own that has nothing."""
     return open_store(tmp_path / "store.sqlite")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """The same with the six instances of ``tiny_dataset``."""
-    return store_with(tiny_dataset(), tmp_path)
 
 
 def content(store: Store) -> dict[str, list[tuple[Any, ...]]]:

@@ -25,6 +25,8 @@ from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, retrieval_spec
 from tests.factories import raw_dataset, store_with, written
 
+INSERT = "INSERT INTO runs (id, kind, subject, settings, created_at, versions) VALUES (?, '', '', ?, '', '')"
+
 
 def refused(path: Path) -> str:
     with pytest.raises(StoreError) as caught:
@@ -57,11 +59,20 @@ def test_a_store_of_another_version(store: Store) -> None:
     assert f"is a store of version {connection.VERSION - 1}" in refused(store.path)
 
 
-def test_two_make_one_store(tmp_path: Path) -> None:
+def test_threads_make_one_store_and_share_it(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     stores = [open_store(path) for _ in range(8)]
+
+    def work(number: int) -> int:
+        store = stores[number % 8]
+        with store.write() as db:
+            db.execute(INSERT, (f"run {number}", ""))
+        return len(store.datasets())
+
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(Store.datasets, stores)) == [()] * 8
+        assert list(pool.map(work, range(64))) == [0] * 64
+    with open_store(path).read() as db:
+        assert db.execute("SELECT count(*) FROM runs").fetchone() == (64,)
 
 
 def test_a_writer_that_does_not_finish(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,17 +136,16 @@ WRITER = """
 import itertools, sys
 from evidencebench_core.data import open_store
 store = open_store(sys.argv[1])
-sql = "INSERT INTO runs (id, kind, subject, settings, created_at, versions) VALUES (?, '', '', ?, '', '')"
 for number in itertools.count(1):
     with store.write() as db:
-        db.execute(sql, (f"run {number}", "x" * 50_000))
+        db.execute(sys.argv[2], (f"run {number}", "x" * 50_000))
     print(number, flush=True)
 """
 
 
 def test_a_copy_has_all_that_was_acknowledged_before_it(tmp_path: Path) -> None:
     store = store_with(raw_dataset(600), tmp_path, "many")
-    command = [sys.executable, "-c", WRITER, str(store.path)]
+    command = [sys.executable, "-c", WRITER, str(store.path), INSERT]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         for number in range(3):

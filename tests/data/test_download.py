@@ -76,9 +76,8 @@ def test_all_splits_licence_first(server: Server, tmp_path: Path) -> None:
     lines: list[str] = []
     seen: list[int] = []
     folder = tmp_path / "deep" / "folder"
-    paths = download(
-        "evidencebench", None, folder, report=lines.append, progress=lambda done, _: seen.append(done)
-    )
+    watched = {"report": lines.append, "progress": lambda done, _: seen.append(done)}
+    paths = download("evidencebench", None, folder, **watched)
     assert [path.name for path in paths] == [f"evidencebench_{s}_set.json" for s in ("train", "dev", "test")]
     assert all(path.read_bytes() == CONTENT for path in paths)
     assert sorted(folder.iterdir()) == sorted(paths)
@@ -126,9 +125,8 @@ def test_failures_leave_nothing(
     server: Server, tmp_path: Path, dataset: str, files: dict[str, bytes], sent: int | None, base: str
 ) -> None:
     server.files, server.sent = files, sent
-    os.environ["EVIDENCEBENCH_DOWNLOAD_BASE"] = (
-        base or os.environ["EVIDENCEBENCH_DOWNLOAD_BASE"]
-    )  # server sets it back
+    if base:  # server sets it back
+        os.environ["EVIDENCEBENCH_DOWNLOAD_BASE"] = base
     with pytest.raises(DownloadError) as caught:
         download(dataset, "test", tmp_path)
     assert "\n" not in str(caught.value)

@@ -47,26 +47,19 @@ def test_names(store: Store, tmp_path: Path) -> None:
     assert ingest(store, written(raw_dataset(4), tmp_path / "v1.2.JSON")).dataset.name == "v1.2"
 
 
-def test_progress(empty: Store, tmp_path: Path) -> None:
-    path = written(raw_dataset(150), tmp_path / "many.json")
-    seen: list[tuple[int, int, int]] = []
-    ingest(empty, path, progress=lambda *numbers: seen.append(numbers))
-    size = path.stat().st_size
-    assert [n for _, _, n in seen] == [0, 64, 128, 150]
-    assert all(0 <= done <= total == size for done, total, _ in seen)
-    assert seen[-1][0] == size
-
-
-def test_nobody_is_blocked(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_and_nobody_is_blocked(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connection, "_WAIT", 0.05)
-    other, seen = open_store(store.path), list[tuple[str, ...]]()
+    other, told = open_store(store.path), list[tuple[int, ...]]()
 
-    def look(*_: int) -> None:
-        seen.append(tuple(info.name for info in store.datasets()))
+    def look(*numbers: int) -> None:
+        told.append(numbers)
+        assert [info.name for info in store.datasets()] == ["tiny"]
         assert store.get("tiny", "tiny_0").id == "tiny_0"
         with other.write() as db:  # another writer gets in
             db.execute("UPDATE datasets SET source = source")
-        if len(seen) == 3:
+        if len(told) == 3:
             raise InterruptedError
 
     before, path = content(store), written(raw_dataset(200), tmp_path / "many.json")
@@ -74,7 +67,10 @@ def test_nobody_is_blocked(store: Store, tmp_path: Path, monkeypatch: pytest.Mon
         ingest(store, path, progress=look)
     assert content(store) == before
     ingest(store, path, progress=look)
-    assert seen == [("tiny",)] * 8
+    size = path.stat().st_size
+    assert [n for _, _, n in told] == [0, 64, 128, 0, 64, 128, 192, 200]
+    assert all(0 <= done <= total == size for done, total, _ in told)
+    assert told[-1][0] == size
     assert len(store.ids("many")) == 200
 
 

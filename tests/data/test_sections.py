@@ -1,7 +1,5 @@
 """The section of every sentence, from headings as authors write them."""
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,14 +19,11 @@ from evidencebench_core.data.sections import (
 HEADINGS = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("name", "function"), {"class_of_heading": class_of_heading, "part_of_heading": part_of_heading}.items()
-)
-def test_headings(name: str, function: Callable[[str], str | None]) -> None:
-    for expected, headings in HEADINGS[name].items():
-        assert {heading: function(heading) or "none" for heading in headings} == dict.fromkeys(
-            headings, expected
-        )
+@pytest.mark.parametrize("function", [class_of_heading, part_of_heading])
+def test_headings(function: Callable[[str], str | None]) -> None:
+    for expected, headings in HEADINGS[function.__name__].items():
+        for heading in headings:
+            assert (function(heading) or "none") == expected, heading
     assert function("x" * 10_000) in (None, "body")
 
 
@@ -64,16 +59,6 @@ def test_headings_in_a_structured_abstract_are_abstract_and_open_nothing() -> No
     assert classes_of("# Results", "Yes.", "# COMMENTS", "# Background", "Known.")[2:] == ["discussion"] * 3
     assert classes_of("> Short.", "# \ue001\ue002", "Text.") == ["abstract", "other", "other"]
     assert section_classes([], []) == section_titles([], []) == ()
-
-
-@pytest.mark.realdata
-def test_the_classes_of_train(train_raw: dict[str, dict[str, Any]]) -> None:
-    classes = [
-        section_classes(raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"])
-        for raw in train_raw.values()
-    ]
-    digest = hashlib.sha256(json.dumps(classes).encode()).hexdigest()
-    assert digest == "f349db67137875e9df3af63436039b35f10c5f0f13af680ce047145fa6e57d1e"
 
 
 def test_every_kind_of_place() -> None:

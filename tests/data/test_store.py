@@ -1,7 +1,6 @@
 """What comes out of the store is what was in the file; writes are whole; names are known or refused; nothing stays."""
 
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,18 +80,6 @@ INSERT = "INSERT INTO runs (id, dataset_id, kind, subject, settings, created_at,
 def n_runs(store: Store) -> int:
     with open_store(store.path).read() as db:
         return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
-
-
-def test_many_threads_share_a_store(store: Store) -> None:
-    def work(number: int) -> bool:
-        name = f"tiny_{number % 6}"
-        with store.write() as db:
-            db.execute(INSERT, (f"run {number}", 1))
-        return store.get("tiny", name).id == name
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(work, range(64)))
-    assert n_runs(store) == 64
 
 
 def test_a_write_is_all_or_nothing(store: Store) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Limits, Spending, price_of
 from evidencebench_core.llm.answers import AnswerStore, estimated_prompt_tokens, estimated_tokens, spending_of
@@ -62,21 +62,18 @@ def test_no_cap_is_passed_and_none_is_left_half_used(at_once: int, counted: tupl
         assert (budget.spent.money or 0) <= (budget.money or 10**9)
 
 
-def test_answers_of_every_length_keep_within_a_cap_in_dollars() -> None:
-    budget = Budget(money=1.0)
+def test_answers_of_every_length_and_a_server_that_counts_all_prompts_alike_pass_no_cap() -> None:
+    dollars, tokens = Budget(money=1.0), Budget(tokens=100_000)
     lengths = [(17 * number) % 16_001 for number in range(400)]
-    answer = lambda n: Answer("x", "stop", None, 7_000, lengths[n])  # noqa: E731
-    *_, error = asked(budget, [28_000] * 400, answer, most=16_000)
+    *_, error = asked(
+        dollars, [28_000] * 400, lambda n: Answer("x", "stop", None, 7_000, lengths[n]), most=16_000
+    )
     assert isinstance(error, BudgetReachedError)
-    assert 0.7 < (budget.spent.money or 0) <= 1.0
-
-
-def test_a_server_that_counts_all_prompts_alike_passes_no_cap() -> None:
-    budget = Budget(tokens=100_000)
+    assert 0.7 < (dollars.spent.money or 0) <= 1.0
     sizes = [28_000, *[2_000] * 63]  # the first has bytes enough for what is counted, the others have not
-    *_, error = asked(budget, sizes, lambda _: Answer("x", "stop", None, 7_000, 200))
+    *_, error = asked(tokens, sizes, lambda _: Answer("x", "stop", None, 7_000, 200))
     assert isinstance(error, BudgetReachedError)
-    assert 80_000 < budget.spent.tokens <= 100_000
+    assert 80_000 < tokens.spent.tokens <= 100_000
 
 
 def test_a_model_without_a_price_has_caps_in_calls_and_tokens() -> None:
@@ -120,8 +117,7 @@ def keep(store: Store, n: int, completion: Callable[[int], int], run_id: str = "
     asyncio.run(kept())
 
 
-def test_an_estimate_learns_from_stored_answers(tmp_path: Any) -> None:
-    store = open_store(tmp_path / "store.sqlite")
+def test_an_estimate_learns_from_stored_answers(store: Store) -> None:
     calls = [call(1_000 + number, most=16_000) for number in range(96)]
     guess = forecast(store, calls)
     assert (guess.rests_on, guess.calls) == ({"guesses": 96}, 96)
@@ -139,8 +135,7 @@ def test_an_estimate_learns_from_stored_answers(tmp_path: Any) -> None:
     assert forecast(store, [call(most=None)]).is_open
 
 
-def test_what_a_run_has_cost_is_kept(tmp_path: Any) -> None:
-    store = open_store(tmp_path / "store.sqlite")
+def test_what_a_run_has_cost_is_kept(store: Store) -> None:
     keep(store, 3, lambda _: 1, "run")
     spent = spending_of(store, "run")
     assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (3, 30, 60)

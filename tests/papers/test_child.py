@@ -6,7 +6,6 @@ import sys
 import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psutil
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import child, read_paper
 from evidencebench_core.papers.read import paper_of_file
+from tests.papers.pdf.hostile import HOSTILE, SENTENCE
 
 TEXT = b"Tea is hot. It cools in Fig. 2.\n\nFig. 2. A cup."
 SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
@@ -85,11 +85,17 @@ def test_the_child_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "secret" not in str(environments)
 
 
-def test_nothing_heavy_is_loaded_to_read_a_text() -> None:
-    code = (
-        "import sys; from evidencebench_core.papers.read import paper_of_file;"
-        "paper_of_file(b'Tea is hot.', '');"
-        "assert not {'pypdfium2', 'pandas', 'numpy', 'docx', 'lxml'} & set(sys.modules), 'heavy'"
-    )
-    root = Path(child.__file__).parents[2]
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+# -- PDF files that mean harm: pdfium runs in the child ---------------------------------------------------
+
+READABLE = "scripts and launch actions"  # are not looked at
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_end_soon_in_a_paper_or_in_one_line(name: str) -> None:
+    if name == READABLE:
+        assert read_paper(HOSTILE[name](), name).sentences[:5] == (SENTENCE,) * 5
+        return
+    with pytest.raises(PaperError) as caught:
+        read_paper(HOSTILE[name](), name)
+    assert "\n" not in str(caught.value)

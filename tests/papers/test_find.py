@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Float, Paper
+from evidencebench_core.papers import Float
+from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 from evidencebench_core.papers.find import (
     MAX_FROM_ABSTRACT,
     Findings,
@@ -23,20 +24,12 @@ from evidencebench_core.papers.find import (
 from evidencebench_core.retrievers import Retrieval, make_retriever
 
 N_ABSTRACT, N_BODY = 6, 12
-PAPER = Paper(
-    "p",
-    "Tea",
-    (
-        "Tea",
-        *(f"A{n} is a sentence." for n in range(N_ABSTRACT)),
-        "Results",
-        *(f"B{n}." for n in range(N_BODY)),
-    ),
-    ("section_name", *["abstract"] * N_ABSTRACT, "section_name", *["normal_paragraph"] * N_BODY),  # type: ignore[arg-type]
-    "text",
-    {},
-    (),
-)
+BLOCKS = [
+    Block("abstract", "This is a sentence. " * N_ABSTRACT),
+    Block("heading", "Results"),
+    Block("paragraph", "It is another. " * N_BODY),
+]
+PAPER = paper_of_blocks(RawPaper(BLOCKS, "Tea"), "text")
 N = len(PAPER.sentences)
 
 
@@ -72,12 +65,8 @@ def test_what_is_not_this_studys_finding_stands_behind() -> None:
     paper = replace(PAPER, sentences=texts, sentence_types=kinds)  # type: ignore[arg-type]
     order = [texts[index] for index in picks_in(paper, range(len(texts)), 9)]
     assert order[:3] == ["Tea helped (12, 13).", "As in Oslo [3], our tea helped.", "Tea is hot."]
-    assert order[3:] == [
-        "Tea is drunk.",
-        "We gave them tea.",
-        sentences["Results"][1],
-        sentences["Discussion"][0],
-    ]
+    others = [sentences["Results"][1], sentences["Discussion"][0]]
+    assert order[3:] == ["Tea is drunk.", "We gave them tea.", *others]
     assert texts[picks_in(paper, range(len(texts)), 1, "all")[0]] == "We gave them tea."
 
 

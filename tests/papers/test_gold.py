@@ -29,15 +29,12 @@ def gold_of(name: str) -> tuple[list[str], dict[str, int], str]:
 def test_sentences_types_and_counts(name: str) -> None:
     sentences, counts, paper_id = gold_of(name)
     paper = paper_of_file((GOLD / name).read_bytes(), name)
-    read = [
-        f"{LETTERS[kind]} {text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)
-    ]
+    pool = zip(paper.sentences, paper.sentence_types, strict=True)
+    read = [f"{LETTERS[kind]} {text}" for text, kind in pool]
     read += [f"F {each.label}: {each.caption}" for each in paper.floats]
     assert read == sentences
     assert dict(paper.left_out) == counts
     assert not paper_id or paper.paper_id == paper_id
     assert paper.title == paper.sentences[0]
     assert paper.notes == ()
-    assert (
-        paper_of_file((GOLD / name).read_bytes(), "").sentences == paper.sentences
-    )  # the name is not needed
+    assert paper_of_file((GOLD / name).read_bytes(), "").sentences == paper.sentences  # without its name

@@ -21,24 +21,16 @@ def texts(paper: Paper) -> list[str]:
     return outline(paper)[1:]
 
 
-def test_inline_markup_is_read_as_one_line() -> None:
-    read = article(
-        "<p>H<sub>2</sub>O at 5&#x2009;m<sup>2</sup> of <italic>E. coli</italic>"
-        ' (<xref ref-type="fig">Fig. 2</xref>; <xref ref-type="bibr">Lee, 2001</xref>)<xref ref-type="fn">a</xref>'
-        " and <ext-link>x.org</ext-link><fn><p>Not read.</p></fn><inline-graphic/><break/>then.</p>"
-    )
-    assert texts(read) == ["H2O at 5 m2 of E. coli (Fig. 2; Lee, 2001) and x.org then."]
-    read = article(
-        "<p>We used <inline-formula><alternatives><tex-math>\\frac{a}{b}</tex-math><math><mfrac><mi>a</mi>\n <mi>b</mi>"
-        "</mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><semantics><mi>y</mi><annotation>z</annotation></semantics>"
-        "</math></alternatives></inline-formula> here.</p>"
-    )
-    assert texts(read) == ["We used a/b = x2y here."]
-
-
 @pytest.mark.parametrize(
     ("xml", "read"),
     [
+        ("<p>H<sub>2</sub>O at 5&#x2009;m<sup>2</sup> of <italic>E. coli</italic> (<xref ref-type='fig'>Fig. 2</xref>; "
+         "<xref ref-type='bibr'>Lee, 2001</xref>)<xref ref-type='fn'>a</xref> and <ext-link>x.org</ext-link>"
+         "<fn><p>Not read.</p></fn><inline-graphic/><break/>then.</p>",
+         ["H2O at 5 m2 of E. coli (Fig. 2; Lee, 2001) and x.org then."]),
+        ("<p>At <inline-formula><alternatives><tex-math>\\frac{a}{b}</tex-math><math><mfrac><mi>a</mi>\n <mi>b</mi>"
+         "</mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><semantics><mi>y</mi><annotation>z</annotation></semantics>"
+         "</math></alternatives></inline-formula> here.</p>", ["At a/b = x2y here."]),
         ("<p>See <inline-supplementary-material>Table S1</inline-supplementary-material>.</p>", ["See Table S1."]),
         ("<p>It rose<fn><p>No.</p></fn>. And fell<fn/>, too.</p>", ["It rose.", "And fell, too."]),
         ("<p>(<![CDATA[&alpha;&#x2009;&lt; &quot;5&amp;6&nosuch;]]>) &beta;.</p>", ['(α < "5&6&nosuch;) β.']),
@@ -47,6 +39,11 @@ def test_inline_markup_is_read_as_one_line() -> None:
         ("<boxed-text><label>Box 1</label><caption><p>Tea is old.</p></caption><p>Drink it.</p></boxed-text>",
          ["# Box 1", "Tea is old.", "Drink it."]),
         ("<disp-quote><p>So be it.</p><attrib>A nurse</attrib></disp-quote>", ["So be it.", "A nurse"]),
+        ("<p>There are <list><list-item><label>1</label><p>tea and</p></list-item><list-item><p>milk.</p>"
+         "<list><list-item><p>Cold milk.</p></list-item></list></list-item></list> That is all.</p>",
+         ["There are", "tea and", "milk.", "Cold milk.", "That is all."]),
+        ("<def-list><def-item><term>SD</term><def><p>standard deviation</p></def></def-item></def-list>",
+         ["SD standard deviation"]),
     ],
 )  # fmt: skip
 def test_no_word_is_lost_or_displaced(xml: str, read: list[str]) -> None:
@@ -65,31 +62,17 @@ def test_floats_have_label_and_caption() -> None:
     assert floats == [("Figure 1", text), ("Table S2", "n " * 1000), ("Table III", text)]
 
 
-@pytest.mark.parametrize("title", ["Abstract", "ABSTRACT", "Summary"])
-def test_the_abstract_has_labels_and_no_heading(title: str) -> None:
-    abstract = f"<abstract><title>{title}</title><sec><title>Aim</title><p>To see.</p></sec></abstract>"
+def test_the_abstract_has_labels_and_no_heading() -> None:
     other = (
-        "<abstract abstract-type='teaser'><p>Wow!</p></abstract><trans-abstract><p>Tee.</p></trans-abstract>"
+        "<abstract abstract-type='short'><p>Wow!</p></abstract><trans-abstract><p>Tee.</p></trans-abstract>"
     )
-    read = article("<p>Text.</p>", other + abstract)
-    assert texts(read) == ["> Aim", "> To see.", "Text."]
-    assert dict(read.left_out) == {"other abstracts": 2}
+    for title in ("Abstract", "ABSTRACT", "Summary"):
+        abstract = f"<abstract><title>{title}</title><sec><title>Aim</title><p>To see.</p></sec></abstract>"
+        read = article("<p>Text.</p>", other + abstract)
+        assert texts(read) == ["> Aim", "> To see.", "Text."]
+        assert dict(read.left_out) == {"other abstracts": 2}
     only = "<abstract abstract-type='short'><p>Wow!</p></abstract>"  # better than none
     assert texts(article("<p>Text.</p>", only))[0] == "> Wow!"
-
-
-def test_lists_quotes_and_boxes_are_read() -> None:
-    read = article(
-        "<p>There are <list><list-item><label>1</label><p>tea and</p></list-item><list-item><p>milk.</p>"
-        "<list><list-item><p>Cold milk.</p></list-item></list></list-item></list> That is all.</p>"
-        "<boxed-text><label>Box 1</label><caption><title>Key points</title></caption><p>Tea is hot.</p></boxed-text>"
-        "<def-list><def-item><term>SD</term><def><p>standard deviation</p></def></def-item></def-list>"
-        "<disp-quote><p>So be it.</p></disp-quote>"
-    )
-    assert texts(read) == [
-        "There are", "tea and", "milk.", "Cold milk.", "That is all.", "# Box 1 Key points", "Tea is hot.",
-        "SD standard deviation", "So be it.",
-    ]  # fmt: skip
 
 
 def test_what_is_left_out_is_counted() -> None:

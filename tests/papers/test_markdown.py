@@ -5,14 +5,11 @@ import pytest
 from evidencebench_core.papers.markdown import looks_like_markdown
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.read import paper_of_file
+from tests.papers.rendering import outline
 
 
 def read(text: str) -> Paper:
     return paper_of_file(text.encode(), "a.md")
-
-
-def sentences(text: str) -> tuple[str, ...]:
-    return read(text).sentences
 
 
 @pytest.mark.parametrize(
@@ -30,30 +27,26 @@ def sentences(text: str) -> tuple[str, ...]:
     ],
 )  # fmt: skip
 def test_inline_marks(marked: str, plain: str) -> None:
-    assert " ".join(sentences(marked)) == plain
+    assert " ".join(read(marked).sentences) == plain
 
 
-def test_headings_of_both_kinds_and_code() -> None:
-    text = "Tea\n===\n\nOne.\n\nPart\n----\n\nTwo.\n\n### Deep ###\nThree.\n"
-    text += "```\n# no heading\n```\nFour.\n\n#hash is text."
+@pytest.mark.parametrize(
+    ("text", "expected", "left_out"),
+    [
+        ("Tea\n===\n\nOne.\n\nPart\n----\n\nTwo.\n\n### Deep ###\nThree.\n```\n# no heading\n```\nFour.\n\n#hash too.",
+         ["# Tea", "One.", "# Part", "Two.", "# Deep", "Three.", "Four.", "#hash too."], {"code": 1}),
+        # A table without outer lines, and references that go on below deeper headings.
+        ("# T\n\nText.\n\na | b\n--|--\n1 | 2\n\nMore.\n\n## References\n### Books\n- A\n- B\n## Appendix\nLast.",
+         ["# T", "Text.", "More.", "# Appendix", "Last."], {"tables": 1, "references": 2}),
+        # Labels below the abstract, and a heading beside it.
+        ("# T\n## Abstract\nShort.\n### Odd label\nA.\n## Odd heading\nB.",
+         ["# T", "> Short.", "> Odd label", "> A.", "# Odd heading", "B."], {}),
+    ],
+)  # fmt: skip
+def test_blocks(text: str, expected: list[str], left_out: dict[str, int]) -> None:
     paper = read(text)
-    assert paper.sentences == ("Tea", "One.", "Part", "Two.", "Deep", "Three.", "Four.", "#hash is text.")
-    assert paper.sentence_types.count("section_name") == 3
-    assert dict(paper.left_out) == {"code": 1}
-
-
-def test_a_table_without_outer_lines_and_references_below_deeper_headings() -> None:
-    text = "# T\n\nText.\n\na | b\n--|--\n1 | 2\n\nMore.\n\n## References\n### Books\n- A\n- B\n## Appendix\nLast."
-    paper = read(text)
-    assert paper.sentences == ("T", "Text.", "More.", "Appendix", "Last.")
-    assert dict(paper.left_out) == {"tables": 1, "references": 2}
-
-
-def test_labels_below_the_abstract_and_headings_beside_it() -> None:
-    text = "# T\n## Abstract\nShort.\n### Odd label\nA.\n## Odd heading\nB."
-    paper = read(text)
-    assert paper.sentences == ("T", "Short.", "Odd label", "A.", "Odd heading", "B.")
-    assert paper.sentence_types[1:5] == ("abstract", "abstract", "abstract", "section_name")
+    assert outline(paper) == expected
+    assert dict(paper.left_out) == left_out
 
 
 def test_it_is_told_from_text() -> None:

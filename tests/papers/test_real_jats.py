@@ -27,12 +27,12 @@ PAPERS = {
 LEFT_OUT = {
     "table-wrap",
     "fig",
-    "disp-formula",
-    "supplementary-material",
     "fn",
     "ref-list",
     "tex-math",
     "annotation",
+    "disp-formula",
+    "supplementary-material",
 }
 NOTES = {"fn", "table-fn", "aff", "corresp", "author-notes"}
 

@@ -39,15 +39,11 @@ def written(store: Store) -> tuple[Draft, ...]:
     return drafts(store, "three")
 
 
-def test_drafts_with_what_speaks_against_them(written: tuple[Draft, ...]) -> None:
-    _, fine, empty = written
+def test_only_an_accepted_draft_is_a_wording(store: Store, written: tuple[Draft, ...]) -> None:
+    lost, fine, empty = written
     assert [draft.name for draft in written] == ["paraphrase:tiny"] * 3
     assert (fine.text, fine.problem, fine.decision) == ("Wine does damage.", "", "waiting")
     assert (empty.text, empty.problem != "") == ("", True)
-
-
-def test_only_an_accepted_draft_is_a_wording(store: Store, written: tuple[Draft, ...]) -> None:
-    lost, fine, empty = written
     assert hypothesis_variants(store, "three") == {}
     decide(store, "three", fine, "Ana", fine.text)
     decide(store, "three", lost, "Ana", "Tea reduces IL-6.")

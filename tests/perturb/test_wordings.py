@@ -38,10 +38,8 @@ def file_of(content: object, folder: Path) -> Path:
 
 def test_a_file_is_read_by_instance_and_comes_back(tmp_path: Path) -> None:
     paraphrases, made_by = {"x": " One \n two. ", "y z": "Três."}, {"negation": "gpt-x"}
-    content = {
-        "a": {"paraphrases": paraphrases, "negation": "No.", "made_by": made_by},
-        "b": {"negation": "Nor b."},
-    }
+    own = {"paraphrases": paraphrases, "negation": "No.", "made_by": made_by}
+    content = {"a": own, "b": {"negation": "Nor b."}}
     wordings = read_wordings(file_of(content, tmp_path))
     assert wordings == (
         Wording("a", "paraphrase:x", "One two."),
@@ -120,9 +118,8 @@ def test_variants_by_name(tmp_path: Path) -> None:
     raw = raw_instance(8, {"x": [4]}, hypothesis="Tea causes sleep.", hypothesis_negation="No sleep.")
     store = store_with({"a": raw}, tmp_path, "one")
     assert dict(variant_named(store, "one", "negation").hypotheses or {}) == {"a": "No sleep."}
-    spelt, same, other = (
-        variant_named(store, "one", f"spelling:n=2{seed}") for seed in ("", ",seed=0", ",seed=1")
-    )
+    names = ("spelling:n=2", "spelling:n=2,seed=0", "spelling:n=2,seed=1")
+    spelt, same, other = (variant_named(store, "one", name) for name in names)
     assert (spelt.name, spelt.digest) == ("spelling:n=2,seed=0", same.digest)
     assert spelt.digest != other.digest
     for name in ("paraphrase:odd", "spelling:n=0", "spelling:n=x", ""):

@@ -36,14 +36,7 @@ def tiny_bert(folder: Path, kind: str = "BertModel", **config: int) -> Path:
 
     transformers.set_seed(0)
     folder.mkdir()
-    words = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *["one", "two", "three", "four", "h", "t", "r", "query", "passage", ":"],
-    ]
+    words = "[PAD] [UNK] [CLS] [SEP] [MASK] one two three four h t r query passage :".split()  # noqa: SIM905
     (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
     transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}

@@ -1,14 +1,33 @@
-"""A small store with a dataset called ``tiny``."""
+"""Runs of ``tiny`` that ask a model, and runs to their end."""
 
-from pathlib import Path
-
-import pytest
+import re
+from collections.abc import Iterator
+from typing import Any
 
 from evidencebench_core.data.store import Store
-from tests.factories import store_with, tiny_dataset
+from evidencebench_core.llm import LLM, Budget, Connection, Limits
+from evidencebench_core.runs import Plan, Progress, plan
+
+KEY = "sk-a-very-secret-key"
+COT = {"model": "m", "strategy": "cot"}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store of its own, with the six instances of ``tiny_dataset``."""
-    return store_with(tiny_dataset(), tmp_path)
+def cohort(request: dict[str, Any]) -> str:
+    """Which instance a prompt is about; the paper does not tell, but the hypothesis does."""
+    match = re.search(r"blood pressure in cohort (\d+)\.", request["messages"][-1]["content"])
+    return match[1] if match else ""
+
+
+def asking(
+    store: Store, url: str, *tasks: str, settings: dict[str, Any] = COT, budget: Budget | None = None,
+    concurrency: int = 8, **options: Any,
+) -> Plan:  # fmt: skip
+    """A plan for a model behind this address; without a task for ER@10."""
+    llm = LLM(Connection(url, KEY), store, budget or Budget(), Limits(concurrency))
+    return plan(store, "tiny", "llm", settings, tasks or ["er@10"], llm=llm, **options)
+
+
+def finished(reports: Iterator[Progress]) -> Progress:
+    """The last report of a run."""
+    *_, last = reports
+    return last

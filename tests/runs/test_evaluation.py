@@ -94,10 +94,9 @@ def test_an_error_fails_its_instance_alone(store: Store, caplog: pytest.LogCaptu
 @pytest.fixture
 def pairs(store: Store, tmp_path: Path) -> Store:
     """Ten instances of five papers."""
-    raw = {
-        name: record | {"paper_id": f"paper_{number // 2}"}
-        for number, (name, record) in enumerate(raw_dataset(10).items())
-    }
+    raw = raw_dataset(10)
+    for number, record in enumerate(raw.values()):
+        record["paper_id"] = f"paper_{number // 2}"
     ingest(store, written(raw, tmp_path / "pairs.json"), "pairs")
     return store
 

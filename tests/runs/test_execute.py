@@ -1,6 +1,6 @@
 """What is asked, once; what goes wrong, stops or runs twice; and that the end is the same."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -17,8 +17,9 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, StoreError
 from evidencebench_core.retrievers import Query, Retrieval
 from evidencebench_core.retrievers.own import OwnSystem
-from evidencebench_core.runs import DEFAULT_TASKS, Plan, Progress, RunStore, execute, plan
+from evidencebench_core.runs import DEFAULT_TASKS, Plan, RunStore, execute, plan
 from tests.factories import raw_dataset, written
+from tests.runs.conftest import finished
 
 
 class Counting:
@@ -39,11 +40,6 @@ class Counting:
 
 def planned(store: Store, system: Counting, **options: Any) -> Plan:
     return plan(store, "tiny", OwnSystem(system, "counting"), **options)
-
-
-def finished(reports: Iterator[Progress]) -> Progress:
-    *_, last = reports
-    return last
 
 
 def answers(store: Store, run_id: str) -> dict[tuple[str, str], Retrieval]:

@@ -91,24 +91,15 @@ def test_they_are_compared_and_sliced_with_others(store: Store, tmp_path: Path) 
         assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [("bm25__10__filter", "10", "bm25", TEN[:9], None)],  # of another dataset
-        [("bm25__10__filter", "10", "bm25", [0.25] * 10, None)],  # no shares of three
-        [("bm25__10__filter", "10", "bm25", [7.0] * 10, None)],
-        [],
-    ],
-)
-def test_another_log_is_refused(store: Store, tmp_path: Path, lines: list[tuple]) -> None:
-    with pytest.raises(DataError):
-        import_official(store, "tiny", log(tmp_path, lines))
-    assert RunStore(store).runs("tiny") == ()
-
-
-def test_what_is_no_log_is_refused(store: Store, tmp_path: Path) -> None:
+def test_another_log_is_refused(store: Store, tmp_path: Path) -> None:
+    # of another dataset; no shares of three; nothing
+    for shares in (TEN[:9], [0.25] * 10, [7.0] * 10, None):
+        lines = [("bm25__10__filter", "10", "bm25", shares, None)] if shares else []
+        with pytest.raises(DataError):
+            import_official(store, "tiny", log(tmp_path, lines))
     for content in (b"a,b\n1,2\n", b"\xff\xfe", b""):
         path = tmp_path / "other.csv"
         path.write_bytes(content)
         with pytest.raises(EvidenceBenchError):
             import_official(store, "tiny", path)
+    assert RunStore(store).runs("tiny") == ()

@@ -1,7 +1,6 @@
 """Runs that ask a server: many at once, stopped, killed and resumed, counted, estimated, capped."""
 
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -32,46 +31,12 @@ from evidencebench_core.runs import (
 )
 from tests.factories import raw_dataset, store_with
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
-
-MODEL = {"model": "m", "strategy": "cot"}
-
-
-def cohort(request: dict[str, Any]) -> str:
-    """Which instance a prompt is about; the paper does not tell, but the hypothesis does."""
-    match = re.search(r"blood pressure in cohort (\d+)\.", request["messages"][-1]["content"])
-    return match[1] if match else ""
+from tests.runs.conftest import asking, cohort, finished
 
 
-def planned(server: Scripted, store: Store, *tasks: str, **more: Any) -> Plan:
-    llm = LLM(Connection(server.url, "secret"), store, limits=Limits(more.pop("concurrency", 8)))
-    return plan(store, "tiny", "llm", more.pop("settings", MODEL), tasks or ["er@10"], llm=llm, **more)
-
-
-def executing(server: Scripted, store: Store, *tasks: str, **more: Any) -> Iterator[Progress]:
-    cancelled = more.pop("cancelled", None)
-    return execute(planned(server, store, *tasks, **more), cancelled=cancelled)
-
-
-def finished(reports: Iterator[Progress]) -> Progress:
-    *_, last = reports
-    return last
-
-
-def test_answers_are_stored_as_they_come(store: Store) -> None:
-    def say(request: dict[str, Any]) -> Step:
-        return reply(f"DECISION: [{cohort(request)}, 5]")
-
-    with scripted(answering(say)) as server:
-        reports = list(executing(server, store, concurrency=4))
-        assert len(server.requests) == 6
-    done = [report.done for report in reports]
-    assert (done[0], done[-1], sorted(done)) == (0, 6, done)
-    assert reports[-1].calls == 6
-    run = RunStore(store).run(reports[-1].run_id)
-    expected = {f"tiny_{number}": tuple(dict.fromkeys((number, 5))) for number in range(6)}
-    assert RunStore(store).selections(run.id, "er@10") == expected
-    assert run.label == "llm model=m strategy=cot"
-    assert run.basis["prompts"].startswith("cot ")
+def executing(server: Scripted, store: Store, *tasks: str, **options: Any) -> Iterator[Progress]:
+    cancelled = options.pop("cancelled", None)
+    return execute(asking(store, server.url, *tasks, **options), cancelled=cancelled)
 
 
 def test_outcomes_are_counted(store: Store) -> None:
@@ -113,19 +78,19 @@ def test_a_cancel_lets_calls_under_way_end_and_keeps_them(store: Store) -> None:
 
 def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:
     with scripted(reply("DECISION: [1]")) as server:
-        before = estimate(planned(server, store, "er@10", "result-er@5"))
+        before = estimate(asking(store, server.url, "er@10", "result-er@5"))
         # cot asks once an instance and task; five of the six instances have results.
         assert (before.calls, before.cached, before.n_instances) == (11, 0, 6)
         assert before.completion_tokens == 11 * 800
         assert before.money is None
         assert len(server.requests) == 0
         finished(executing(server, store))
-        after = estimate(planned(server, store, "er@10", "result-er@5"))
+        after = estimate(asking(store, server.url, "er@10", "result-er@5"))
         assert (after.calls, after.n_instances) == (5, 5)
         # The same questions in another run are in the store: cot is what auto takes for ER.
-        auto = estimate(planned(server, store, settings={"model": "m"}))
+        auto = estimate(asking(store, server.url, settings={"model": "m"}))
         assert (auto.calls, auto.cached) == (0, 6)
-        priced = planned(server, store, settings={"model": "gpt-4o-mini", "strategy": "section"})
+        priced = asking(store, server.url, settings={"model": "gpt-4o-mini", "strategy": "section"})
     cost, halved = estimate(priced), estimate(priced, batch=True)
     # Headings at 0 and 3, abstract 1 and 2: three sections, and the final choice.
     assert cost.calls == 6 * 4
@@ -209,27 +174,30 @@ def test_only_what_could_not_be_read_is_asked_again(store: Store) -> None:
         "2": reply("DECISION: none"),
     }
     with scripted(answering(lambda sent: first.pop(cohort(sent), reply("DECISION: [3]")))) as server:
-        run_id = finished(executing(server, store)).run_id
-        asked_again = planned(server, store, fresh="unread")
+        reports = list(executing(server, store, concurrency=4))
+        done = [report.done for report in reports]
+        assert (done[0], done[-1], sorted(done), reports[-1].calls) == (0, 6, done, 6)
+        asked_again = asking(store, server.url, fresh="unread")
         assert set(asked_again.missing) == {"tiny_0", "tiny_1"}
         assert estimate(asked_again).calls == 2
         assert finished(execute(asked_again)).done == 6
         assert len(server.requests) == 6 + 2
-        assert planned(server, store, fresh="unread").missing == {}
-    picks = RunStore(store).selections(run_id, "er@10")
+        assert asking(store, server.url, fresh="unread").missing == {}
+    run = RunStore(store).run(reports[-1].run_id)
+    assert (run.label, run.basis["prompts"][:4]) == ("llm model=m strategy=cot", "cot ")
+    picks = RunStore(store).selections(run.id, "er@10")
     assert picks == {f"tiny_{number}": () if number == 2 else (3,) for number in range(6)}
 
 
 def test_an_estimate_and_caps_go_on_from_what_the_run_has_had(store: Store) -> None:
     with scripted(reply("DECISION: [3]")) as server:
-        guess = estimate(planned(server, store))
+        guess = estimate(asking(store, server.url))
         assert guess.rests_on == {"guesses": 6}
         for calls, n_requests in ((4, 4), (4, 4), (5, 5)):  # the cap is of the run, over all its starts
-            llm = LLM(Connection(server.url, "secret"), store, Budget(calls=calls), Limits(8))
             with pytest.raises(BudgetReachedError, match=f"cap of {calls} calls"):
-                finished(execute(plan(store, "tiny", "llm", MODEL, ["er@10"], llm=llm)))
+                finished(executing(server, store, budget=Budget(calls=calls)))
             assert len(server.requests) == n_requests
-        learnt = estimate(planned(server, store))
+        learnt = estimate(asking(store, server.url))
         assert (learnt.rests_on, learnt.completion_tokens) == ({"answers with these settings": 5}, 10)
         assert learnt.prompt_tokens == pytest.approx(100, abs=2)
 
@@ -261,9 +229,8 @@ def test_results_are_kept_by_unit_and_asked_once(store: Store) -> None:
         finished(execute(questions(store, server, UNITS[:2], fresh=True)))
         assert len(server.requests) == 8
     results: dict[str, Any] = RunStore(store).results(SPEC.id)
-    assert {unit: result["text"] for unit, result in results.items()} == {
-        u: f"Yes \ufffd, {u}" for u in UNITS
-    }
+    assert {unit: result["text"][-2:] for unit, result in results.items()} == {unit: unit for unit in UNITS}
+    assert results["q0"]["text"] == "Yes \ufffd, q0"
     turns = [{"role": "user", "content": "q0"}]
     expected = {"model": "m", "messages": turns, "temperature": 0.0, "max_tokens": 10}
     assert request_of(store, results["q0"]["key"]) == expected
@@ -280,10 +247,8 @@ def test_a_failure_is_tried_again_and_an_odd_answer_is_an_answer(store: Store) -
         last = finished(execute(questions(store, server)))
         assert (last.done, last.failed, RunStore(store).run(SPEC.id).n_failed) == (5, 1, 1)
         assert "too long" in RunStore(store).failures(SPEC.id)["q1"]
-        assert list(questions(store, server, [*UNITS, "q6"]).missing) == [
-            "q6",
-            "q1",
-        ]  # what failed comes last
+        missing = questions(store, server, [*UNITS, "q6"]).missing
+        assert list(missing) == ["q6", "q1"]  # what failed comes last
         assert finished(execute(questions(store, server))).failed == 0
         assert len(server.requests) == 7
     results: dict[str, Any] = RunStore(store).results(SPEC.id)

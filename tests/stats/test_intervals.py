@@ -150,12 +150,9 @@ def test_what_is_refused(call: object, place: str) -> None:
     assert caught.value.place == place
 
 
-def test_a_note_on_intervals_says_where_they_say_little() -> None:
+def test_standard_error_by_hand_and_a_note_where_there_are_few_papers() -> None:
     assert "6 papers" in interval_note(6)
-    assert not [n for n in (20, 39, 40, 500, 501) if "little" in interval_note(n)]
-
-
-def test_standard_error_by_hand() -> None:
+    assert not any("little" in interval_note(n) for n in (20, 39, 40, 500, 501))
     # As the paper prints it: mean 0.5, deviations -0.5 0 0 0.5, variance 0.5 / 4 = 0.125; sqrt(0.125) / sqrt(4).
     assert standard_error([0.0, 0.5, 0.5, 1.0]) == pytest.approx(0.03125**0.5, abs=1e-15)
     assert standard_error([0.4]) is None

@@ -8,8 +8,7 @@ from evidencebench_core.papers import Doubt
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
-from tests.papers.pdf.layouts import LAYOUTS
-from tests.papers.pdf.typesetting import Section, typeset
+from tests.papers.pdf.typesetting import LAYOUTS, Section, typeset
 
 ARTICLE = gold_of("pdf_two_columns").article
 PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</Font<</F1 5 0 R%s>>>>>>"
@@ -22,9 +21,8 @@ def test_a_well_printed_paper_has_no_doubts(layout: object) -> None:
 
 @pytest.mark.parametrize("sign", ["(P 5 0.03)", "(p ¼ .03)", "(P , .05)", "of 61.2 6 10.4 years"])
 def test_symbols_that_came_out_as_others(sign: str) -> None:
-    section = Section(
-        "Results", (f"The difference was large {sign} in all of the arms. Nothing else was seen.",)
-    )
+    text = f"The difference was large {sign} in all of the arms. Nothing else was seen."
+    section = Section("Results", (text,))
     article = replace(ARTICLE, sections=(*ARTICLE.sections, section))
     (doubt,) = paper_of_pdf(typeset(article, LAYOUTS[1])).doubts
     assert doubt.section == "Results"

@@ -13,8 +13,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import boundaries, gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
-from tests.papers.pdf.layouts import LAYOUTS
-from tests.papers.pdf.typesetting import typeset
+from tests.papers.pdf.typesetting import LAYOUTS, typeset
 from tests.papers.rendering import of_type
 
 ENCRYPTED = Path(__file__).parent / "encrypted"
@@ -58,27 +57,12 @@ def scan(n_pictures: int, n_texts: int) -> bytes:
     return target.getvalue()
 
 
-_UNNAMED = (
-    b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]"
-    b"/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
-)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (scan(3, 0), r"x\.pdf: has no text that can be read.*Run OCR first"),
-        (paged({4: stream(b"")}), "has no text"),
-        (paged({5: _UNNAMED, 6: stream(b"")}), "has no text"),
-    ],
-    ids=["pictures", "empty page", "unnamed letters"],
-)
-def test_files_without_text_to_read(content: bytes, message: str) -> None:
-    with pytest.raises(PaperError, match=message):
-        paper_of_pdf(content, "x.pdf")
-
-
-def test_pictures_among_pages_of_text_are_named() -> None:
+def test_files_without_text_to_read() -> None:
+    unnamed = b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]"
+    unnamed += b"/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
+    for content in (scan(3, 0), paged({4: stream(b"")}), paged({5: unnamed, 6: stream(b"")})):
+        with pytest.raises(PaperError, match=r"x\.pdf: has no text"):
+            paper_of_pdf(content, "x.pdf")
     assert "Pages without text are left out: 1, 2." in paper_of_pdf(scan(2, 1)).notes
 
 

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from reportlab.lib.utils import simpleSplit
@@ -14,16 +15,14 @@ from tests.papers.rendering import of_type
 
 GOLD = gold_of("pdf_two_columns")
 ABSTRACT = [text for text, kind in zip(GOLD.sentences, GOLD.types, strict=True) if kind == "abstract"]
-PROSE = " ".join(
-    text for text, kind in zip(GOLD.sentences, GOLD.types, strict=True) if kind == "normal_paragraph"
-)[:3000]
+TEXT = [text for text, kind in zip(GOLD.sentences, GOLD.types, strict=True) if kind == "normal_paragraph"]
+PROSE = " ".join(TEXT)[:3000]
 SMALL_PRINT = (
     "1Department of Medicine, University of Somewhere Correspondence to Dr Ann Author, Some Street 5, Sometown; "
     "a.author@example.org This paper is freely available online under the unlocked scheme, see http://example.org"
 )
-Piece = tuple[
-    float, float, float, float, str
-]  # left edge, top, width, size, text; bold if the size is below 0
+# Left edge, top, width, size, text; bold if the size is below 0.
+Piece = tuple[float, float, float, float, str]
 
 
 def read(*pages: Sequence[Piece], rules: Sequence[float] = ()) -> Paper:
@@ -100,9 +99,8 @@ def test_rows_of_a_ruled_table_above_its_caption_are_not_text() -> None:
 
 @pytest.mark.parametrize("caption", ["Table 2 (continued)", "Table A: Estimates."])
 def test_cells_of_a_page_with_a_table_alone_are_not_sentences(caption: str) -> None:
-    cells = [
-        (37.0 + 90 * n, 740.0 - 11 * row, 90.0, 9.0, f"p{n} = 0.{row}5") for n in range(4) for row in range(9)
-    ]
+    places = product(range(4), range(9))
+    cells = [(37.0 + 90 * n, 740.0 - 11 * row, 90.0, 9.0, f"p{n} = 0.{row}5") for n, row in places]
     paper = read([BODY], [(37, 770, 200, 9, caption), *cells], [BODY])
     assert not any("=" in text for text in paper.sentences if "p0" in text)
     assert [item.label for item in paper.floats] == (["Table A"] if "A" in caption else [])

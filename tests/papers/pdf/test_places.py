@@ -2,20 +2,17 @@
 
 import pytest
 
-from evidencebench_core.papers import Paper, read_paper
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
-from tests.papers.pdf.layouts import LAYOUTS
-from tests.papers.pdf.typesetting import typeset
+from tests.papers.pdf.typesetting import LAYOUTS, typeset
 
 
 def test_the_boxes_of_a_page_by_hand() -> None:
     """10-point lines whose baselines stand at 700 and 686 on a page 842 points high; letters reach .75 em up."""
     lines = [SENTENCE, SENTENCE, SENTENCE, "First words here. Second", "ones here."]
-    text = (
-        b"BT /F1 10 Tf 72 742 Td 14 TL " + b" ".join(b"(%s) Tj T*" % line.encode() for line in lines) + b" ET"
-    )
+    shown = b" ".join(b"(%s) Tj T*" % line.encode() for line in lines)
+    text = b"BT /F1 10 Tf 72 742 Td 14 TL " + shown + b" ET"
     paper = paper_of_pdf(paged({4: stream(text)}))
     assert paper.sentences[3:] == ("First words here.", "Second ones here.")
     (first,), second = paper.boxes[3:]
@@ -34,13 +31,6 @@ def test_boxes_lie_on_pages_and_no_line_is_in_two() -> None:
     width, height = LAYOUTS[1].page
     assert all(0 <= box.x0 < box.x1 <= width and 0 <= box.y0 < box.y1 <= height for box in flat)
     assert len(set(flat)) == len(flat)
-
-
-def test_boxes_and_doubts_come_back_from_the_child() -> None:
-    content = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
-    paper = read_paper(content)
-    assert paper == paper_of_pdf(content)
-    assert Paper.from_dict(paper.as_dict()) == paper
 
 
 def test_a_label_that_is_cut_off_is_in_no_box() -> None:

@@ -43,13 +43,10 @@ class Layout:
     name: str
     page: tuple[float, float] = A4
     columns: int = 1
-    gutter: float = 18.0
     margin: float = 54.0
     size: float = 10.0
     leading: float = 12.0
-    justified: bool = True
-    hyphens: bool = True
-    wide_abstract: bool = True
+    ragged: bool = False  # neither justified nor broken within words
     abstract: Literal["heading", "apart", "unnamed"] = "heading"
     abstract_size: float = 9.0
     headings: Literal["bold", "numbered"] = "bold"
@@ -65,7 +62,24 @@ class Layout:
     stated_title: bool = False
 
 
+LAYOUTS = (
+    Layout("one column, numbered", page=LETTER, margin=72, size=11, leading=14, headings="numbered", abstract_size=10),
+    Layout(
+        "two columns, wide front", columns=2, headings="bold",
+        header="Author and Writer | Journal of Things 2011, 12:34", footer="J Things 2011; doi:10.1000/things",
+        footnote="* Corresponding author.",
+    ),
+    Layout(
+        "two columns, wide table", columns=2, headings="numbered", table="wide", header="A. Author et al.",
+        abstract="apart", masthead="Research article   Open Access   Journal of Things", stated_title=True,
+    ),
+    Layout(
+        "manuscript, line numbers", page=LETTER, margin=80, size=12, leading=24, ragged=True,
+        line_numbers=True, headings="bold", indent=36, abstract_size=12, table="plain",
+    ),
+)  # fmt: skip
 Word = tuple[str, str]  # its text and its superscript
+_GUTTER = 18.0
 _ROMAN, _BOLD, _ITALIC = "Times-Roman", "Times-Bold", "Times-Italic"
 _PIECE = re.compile(r"\[\^([^\]]+)\]")
 _SYLLABLE = re.compile(r"(?<=[aeiouy][bcdfghklmnprstvwz])(?=[bcdfghklmnprstvwz][aeiouy])")
@@ -88,11 +102,11 @@ class _Setter:
 
     @property
     def width(self) -> float:
-        return (self.page_width - (self.layout.columns - 1) * self.layout.gutter) / self.layout.columns
+        return (self.page_width - (self.layout.columns - 1) * _GUTTER) / self.layout.columns
 
     @property
     def x(self) -> float:
-        return self.layout.margin + self.column * (self.width + self.layout.gutter)
+        return self.layout.margin + self.column * (self.width + _GUTTER)
 
     @property
     def foot(self) -> float:
@@ -112,7 +126,6 @@ class _Setter:
         if layout.footer:
             canvas.setFont(_ROMAN, layout.size - 2)
             canvas.drawString(layout.margin, 30, layout.footer)
-            canvas.setFont(_ROMAN, layout.size - 2)
             canvas.drawCentredString(width / 2, 42, f"Page {self.page} of 12")
         elif not layout.header:
             canvas.setFont(_ROMAN, layout.size - 2)
@@ -163,7 +176,7 @@ class _Setter:
     def broken(self, word: Word, font: str, size: float, room: float) -> tuple[str, str]:
         """A word broken at a syllable or after its own hyphen, as far as it fits."""
         text = word[0]
-        if not self.layout.hyphens:
+        if self.layout.ragged:
             return "", ""
         places = [m.start() for m in _SYLLABLE.finditer(text)] if text.isalpha() and text.islower() else []
         options = [(text[:i] + "-", text[i:]) for i in places if 2 < i < len(text) - 2]
@@ -202,7 +215,7 @@ class _Setter:
         """One line: words placed one by one."""
         natural = sum(_width(w, f, size) for w, f in zip(line, fonts, strict=True))
         space = stringWidth(" ", fonts[0], size)
-        if self.layout.justified and not last and len(line) > 1:
+        if not self.layout.ragged and not last and len(line) > 1:
             space = min((room - natural) / (len(line) - 1), 4 * space)
         for (word, raised), font in zip(line, fonts, strict=True):
             self.canvas.setFont(font, size)
@@ -324,9 +337,9 @@ def _front(setter: _Setter, article: Article) -> None:
     affiliations = "1 Department of Medicine, University of Somewhere, 2 Institute of Things"
     setter.paragraph(affiliations, size=8, wide=True)
     setter.y -= 10
-    abstract: dict[str, Any] = {"wide": layout.wide_abstract, "size": layout.abstract_size}
+    abstract: dict[str, Any] = {"wide": True, "size": layout.abstract_size}
     if layout.abstract in ("heading", "apart"):
-        setter.paragraph("Abstract", _BOLD, wide=layout.wide_abstract)
+        setter.paragraph("Abstract", _BOLD, wide=True)
     for part in article.abstract:
         text = " ".join(part.paragraphs)
         if layout.abstract == "apart" and part.heading:

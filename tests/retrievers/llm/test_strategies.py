@@ -42,20 +42,17 @@ def test_cot_shows_the_whole_paper_from_zero() -> None:
     assert (call.step, call.kind, call.answer) == ("whole paper", "selection", said)
 
 
-@pytest.mark.parametrize(
-    ("focus", "budget", "strategy", "prompt"),
-    [
+def test_auto_takes_the_strategy_of_the_task() -> None:
+    for focus, budget, strategy, prompt in (
         ("all", 4, "cot", "cot"),
         ("results", None, "unconstrained", "unconstrained-results"),
         ("all", None, "unconstrained", "unconstrained"),
         ("results", 4, "result-section", "result-section"),
-    ],
-)
-def test_auto_takes_the_strategy_of_the_task(focus: str, budget: int, strategy: str, prompt: str) -> None:
-    client = StandIn(lambda _: "DECISION: []")
-    answer = asked(client, make_query(PAPER, TYPES, focus=focus, budget=budget))
-    assert answer.details["strategy"] == strategy
-    assert calls_in(answer)[0].prompt.split()[0] == prompt
+    ):
+        client = StandIn(lambda _: "DECISION: []")
+        answer = asked(client, make_query(PAPER, TYPES, focus=focus, budget=budget))
+        assert answer.details["strategy"] == strategy
+        assert calls_in(answer)[0].prompt.split()[0] == prompt
 
 
 def test_each_is_numbered_from_one_and_the_last_step_chooses() -> None:
@@ -140,34 +137,29 @@ def test_too_many_are_asked_for_once_more() -> None:
     assert "You have chosen 3 sentences, and no more than 2 are allowed" in second[-1]["content"]
 
 
+def test_a_second_answer_that_does_not_help() -> None:
+    for second, selection, kind in (
+        ("DECISION: [1, 4, 6, 7]", (1, 4, 6, 7), "selection"),  # still too many: not again
+        ("I am not sure.", (1, 4, 6), "no_list"),
+    ):
+        answer = asked(in_turn("DECISION: [1, 4, 6]", second), QUERY)
+        assert answer.selection == selection
+        assert answer.details["outcome"].startswith("selection over")
+        assert [call.kind for call in calls_in(answer)] == ["selection", kind]
+
+
 @pytest.mark.parametrize(
-    ("second", "selection", "kinds"),
+    ("said", "outcome"),
     [
-        ("DECISION: [1, 4, 6, 7]", (1, 4, 6, 7), ["selection", "selection"]),  # still too many: not again
-        ("I am not sure.", (1, 4, 6), ["selection", "no_list"]),
+        ("DECISION: []", "empty"),
+        ("DECISION: [99]", "unknown some-unknown"),
+        ("The second, I think.", "no_list"),
+        (REFUSED, "refusal"),
+        (CUT_OFF, "cut_off"),
     ],
 )
-def test_a_second_answer_that_does_not_help(
-    second: Said, selection: tuple[int, ...], kinds: list[str]
-) -> None:
-    answer = asked(in_turn("DECISION: [1, 4, 6]", second), QUERY)
-    assert answer.selection == selection
-    assert answer.details["outcome"].startswith("selection over")
-    assert [call.kind for call in calls_in(answer)] == kinds
-
-
-OUTCOMES: dict[str, Said] = {
-    "empty": "DECISION: []",
-    "unknown some-unknown": "DECISION: [99]",
-    "no_list": "The second, I think.",
-    "refusal": REFUSED,
-    "cut_off": CUT_OFF,
-}
-
-
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_outcomes_are_told_apart_and_select_nothing(outcome: str) -> None:
-    answer = asked(in_turn(OUTCOMES[outcome]), QUERY)
+def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) -> None:
+    answer = asked(in_turn(said), QUERY)
     assert answer.selection == answer.ranking == ()
     assert answer.details["outcome"] == outcome
     assert outcome_of(answer) == outcome.split(maxsplit=1)[0]
@@ -187,19 +179,6 @@ def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> N
     asked(client, QUERY, **settings)
     body = client.asked[0].body
     assert body == {"model": "m", "messages": body["messages"], **sent}
-
-
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        ({"model": None}, "has no model"),
-        ({"strategy": "icl"}, "icl has no examples"),
-        ({"extra_body": "top_p=1"}, "Give a JSON object"),
-    ],
-)
-def test_settings_that_cannot_be(settings: dict[str, object], problem: str) -> None:
-    with pytest.raises(SettingError, match=problem):
-        made({"model": "m"} | settings)
 
 
 def test_a_folder_of_prompts(tmp_path: Path) -> None:

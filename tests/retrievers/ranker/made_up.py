@@ -29,7 +29,7 @@ def made(number: int, paper: int | None = None) -> Instance:
     finds = sorted(int(place) for place in rng.choice(np.arange(6, 40), 6, replace=False))
     lines = [
         "Tea and blood pressure",
-        "> We studied tea drinkers.",
+        "> We asked tea drinkers.",
         "> Tea lowered pressure (p < 0.05).",
         "# Body",
     ]

@@ -1,9 +1,7 @@
 """Runs in batches: the same as call by call, killed at every step, refused line by line."""
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -11,21 +9,15 @@ import pytest
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedError
-from evidencebench_core.llm import LLM, Budget, Connection, price_of
+from evidencebench_core.llm import Budget, price_of
 from evidencebench_core.llm.answers import AnswerStore
-from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan
+from evidencebench_core.runs import Progress, RunStore, estimate, execute
 from evidencebench_core.runs.engines.batch import BatchEngine, batches_under_way
 from tests.llm.server import answering, reply, scripted
+from tests.runs.conftest import COT, KEY, asking, cohort, finished
 from tests.runs.engines.batch_server import BatchServer, batch_server
 
-COT = {"model": "m", "strategy": "cot"}
 SECTIONS = {"model": "m", "strategy": "section"}
-
-
-def cohort(request: dict[str, Any]) -> int:
-    match = re.search(r"blood pressure in cohort (\d+)\.", str(request["messages"]))
-    assert match
-    return int(match[1])
 
 
 def pick(request: dict[str, Any]) -> str:
@@ -33,18 +25,8 @@ def pick(request: dict[str, Any]) -> str:
     return f"Because\u2028so.\nDECISION: [{cohort(request)}]"
 
 
-def planned(store: Store, url: str, settings: dict[str, Any] | None = None, **more: Any) -> Plan:
-    llm = LLM(Connection(url, "sk-a-very-secret-key"), store, more.pop("budget", Budget()))
-    return plan(store, "tiny", "llm", settings or COT, more.pop("tasks", ["er@10"]), llm=llm, **more)
-
-
-def finished(reports: Iterator[Progress]) -> Progress:
-    *_, last = reports
-    return last
-
-
-def run(store: Store, server: BatchServer, settings: dict[str, Any] | None = None, **more: Any) -> Progress:
-    return finished(execute(planned(store, server.url, settings, **more), BatchEngine(poll=0.001)))
+def run(store: Store, server: BatchServer, *tasks: str, **options: Any) -> Progress:
+    return finished(execute(asking(store, server.url, *tasks, **options), BatchEngine(poll=0.001)))
 
 
 def selections(store: Store, run_id: str, task: str = "er@10") -> dict[str, tuple[int, ...]]:
@@ -59,9 +41,9 @@ class KilledError(Exception):
 def test_a_run_in_batches_selects_what_a_run_call_by_call_does(
     store: Store, settings: dict[str, Any], n_rounds: int
 ) -> None:
-    tasks = ["er@optimal", "er@10"]
+    tasks = ("er@optimal", "er@10")
     with batch_server(pick) as server:
-        last = run(store, server, settings, tasks=tasks)
+        last = run(store, server, *tasks, settings=settings)
         asked = server.asked()
         assert len(server.batches) == server.requests.count("POST /files") == n_rounds
         run_id = last.run_id
@@ -70,13 +52,13 @@ def test_a_run_in_batches_selects_what_a_run_call_by_call_does(
         with store.write() as db:
             db.execute("DELETE FROM results")
         # call by call, on a server that knows no such calls: all answers are in the store
-        assert finished(execute(planned(store, server.url, settings, tasks=tasks))).done == 6
+        assert finished(execute(asking(store, server.url, *tasks, settings=settings))).done == 6
     assert len({json.dumps(request) for request in asked}) == len(asked)
     with store.write() as db:
         db.execute("DELETE FROM results")
         db.execute("DELETE FROM llm_answers")
     with scripted(answering(lambda request: reply(pick(request)))) as online:
-        assert finished(execute(planned(store, online.url, settings, tasks=tasks))).run_id == run_id
+        assert finished(execute(asking(store, online.url, *tasks, settings=settings))).run_id == run_id
         assert len(online.requests) == len(asked)
     assert {task: selections(store, run_id, task) for task in tasks} == batched
 
@@ -115,9 +97,9 @@ def test_stopped_while_a_batch_is_under_way_another_start_goes_on(store: Store, 
     with batch_server(pick) as server:
         server.hold = True
         engine, notes = BatchEngine(poll=0.001), list[str]()
-        reports = execute(planned(store, server.url, fresh=fresh), engine, lambda: bool(notes))
+        reports = execute(asking(store, server.url, fresh=fresh), engine, lambda: bool(notes))
         notes.extend(report.note for report in reports if "under way" in report.note)
-        assert batches_under_way(store, planned(store, server.url).run_id) == {server.url: 1}
+        assert batches_under_way(store, asking(store, server.url).run_id) == {server.url: 1}
         server.hold = False
         budget = Budget(calls=0)  # what comes is paid already
         assert run(store, server, budget=budget, fresh=fresh).done == 6
@@ -138,7 +120,7 @@ def test_a_batch_is_remembered_until_its_answers_are_stored(
         with monkeypatch.context() as patch:  # killed between an answer and the row of its batch
             patch.setattr(BatchEngine, "_forget", lambda *_: None)
             assert run(store, server).done == len(server.asked()) == 6
-        last = run(store, server, tasks=["er@optimal"])
+        last = run(store, server, "er@optimal")
         assert (last.done, len(server.asked())) == (6, 12)
         assert batches_under_way(store, last.run_id) == {}
 
@@ -148,28 +130,28 @@ def test_more_calls_than_there_may_be_at_once_take_more_batches(
 ) -> None:
     monkeypatch.setattr("evidencebench_core.runs.engines.batch._AT_ONCE", 4)  # of 6 papers in 3 sections
     with batch_server(pick) as server:
-        assert run(store, server, SECTIONS).done == 6
+        assert run(store, server, settings=SECTIONS).done == 6
         assert {len(server.lines(batch)) for batch in server.batches.values()} <= {1, 2, 3, 4}
 
 
 def test_lines_that_fail_are_asked_again_by_the_next_start(store: Store) -> None:
-    times = Counter[int]()
+    times = Counter[str]()
 
     def say(request: dict[str, Any]) -> Any:
         number = cohort(request)
         times[number] += 1
         failures = {
-            0: None,
-            1: (500, {"error": {"message": "sk-a-very-secret-key is broken"}}),
-            2: (200, {"choices": []}),
-            3: (400, {"error": {"message": "Unsupported parameter", "param": "temperature"}}),
-            4: (400, {"error": {"message": "maximum context length is 10 tokens"}}),
+            "0": None,
+            "1": (500, {"error": {"message": f"{KEY} is broken"}}),
+            "2": (200, {"choices": []}),
+            "3": (400, {"error": {"message": "Unsupported parameter", "param": "temperature"}}),
+            "4": (400, {"error": {"message": "maximum context length is 10 tokens"}}),
         }
         return pick(request) if times[number] > 1 else failures.get(number, pick(request))
 
     with batch_server(say) as server:
         last = run(store, server)
-        assert (last.done, last.failed, times) == (2, 4, {0: 1, 1: 1, 2: 1, 3: 2, 4: 1, 5: 1})
+        assert (last.done, last.failed, times) == (2, 4, {"0": 1, "1": 1, "2": 1, "3": 2, "4": 1, "5": 1})
         reasons = RunStore(store).failures(last.run_id, "er@10")
         assert "[key] is broken" in reasons["tiny_1"]
         assert "context length" in reasons["tiny_4"]
@@ -188,7 +170,7 @@ def test_a_refusal_ends_the_run(store: Store, before: dict[str, tuple[int, str]]
             run(store, server)
         assert len(server.batches) == (not before)
     assert "secret" not in str(caught.value)
-    assert batches_under_way(store, planned(store, server.url).run_id) == {}
+    assert batches_under_way(store, asking(store, server.url).run_id) == {}
 
 
 def test_a_batch_that_is_not_carried_out_says_why(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,11 +188,11 @@ def test_caps_hold_and_prices_are_those_of_batches(store: Store) -> None:
     assert price is not None
     with batch_server(pick) as server:
         with pytest.raises(BudgetReachedError):
-            run(store, server, settings, budget=budget)
+            run(store, server, settings=settings, budget=budget)
         assert len(server.asked()) == 4
         assert (budget.spent.calls, budget.spent.money) == (4, pytest.approx(4 * price / 2))
         with pytest.raises(BudgetReachedError):  # the cap is of the run, over all its starts
-            run(store, server, settings, budget=Budget(calls=4))
-        last = run(store, server, settings)
+            run(store, server, settings=settings, budget=Budget(calls=4))
+        last = run(store, server, settings=settings)
         assert (last.done, len(server.asked())) == (6, 6)
-        assert estimate(planned(store, server.url, settings), batch=True).calls == 0
+        assert estimate(asking(store, server.url, settings=settings), batch=True).calls == 0

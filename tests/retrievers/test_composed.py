@@ -1,4 +1,4 @@
-"""A cross-encoder over a paper, and over the first sentences of another retriever."""
+"""Retrievers made of others: ranks merged, and the first sentences of one ranked again by a cross-encoder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,11 +7,27 @@ from unittest.mock import Mock
 import pytest
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import composed, make_retriever
+from evidencebench_core.retrievers import composed, make_retriever, read_settings
 from tests.retrievers.conftest import tiny_bert
 from tests.retrievers.queries import make_query
 
 QUERY = make_query(["tea", "milk", "tea tea tea", "rice", "tea tea"], hypothesis="tea", budget=3)
+
+
+def test_scores_are_sums_of_reciprocal_ranks() -> None:
+    # lead: a 1, b 2, c 3, d 4. abstract-tail (abstract: b, c) gives c, b, a, d: a 3, b 2, c 1, d 4.
+    # With k = 1: a 1/2 + 1/4 = 0.75, b 1/3 + 1/3 = 0.667, c 1/4 + 1/2 = 0.75, d 1/5 + 1/5 = 0.4; a and c tie.
+    hybrid = make_retriever("hybrid", {"of": "lead,abstract-tail", "k": 1})
+    retrieval = hybrid.retrieve(make_query("abcd", "naan", budget=3))
+    assert retrieval.ranking == (0, 2, 1, 3)
+    assert retrieval.scores == pytest.approx([0.75, 0.75, 2 / 3, 0.4])
+    assert retrieval.selection == (0, 2, 1)
+
+
+def test_members_get_their_settings_whatever_their_order() -> None:
+    for of in ("lead,bm25", ("bm25", "lead")):
+        settings = read_settings("hybrid", {"of": of, "bm25.k1": "1.2"}).values()
+        assert settings == {"of": ("bm25", "lead"), "k": 60.0, "bm25.k1": 1.2, "bm25.b": 0.75}
 
 
 def test_the_whole_paper_or_the_first_of_another_retriever(monkeypatch: pytest.MonkeyPatch) -> None:

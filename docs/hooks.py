@@ -32,8 +32,7 @@ def _name(name: str) -> str:
     """The signature of a public name, and what it says of itself."""
     value = getattr(evidencebench_core, name)
     if not callable(value):
-        kind = f"`{type(value).__name__}`"
         names = ", ".join(f"`{key}`" for key in value) if hasattr(value, "keys") else f"`{value}`"
-        return f"## {name}\n\nA {kind}: {names}."
+        return f"## `{name}`\n\n{names}"
     signature = "" if inspect.isclass(value) and issubclass(value, Exception) else inspect.signature(value)
-    return f"## {name}\n\n```python\n{name}{signature}\n```\n\n```text\n{inspect.getdoc(value)}\n```"
+    return f"## `{name}`\n\n```python\n{name}{signature}\n```\n\n```text\n{inspect.getdoc(value)}\n```"

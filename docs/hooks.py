@@ -1,6 +1,7 @@
 """What mkdocs writes into the reference itself: the help of every verb, the public names with their docstrings."""
 
 import inspect
+import re
 from typing import Any
 
 import typer
@@ -32,8 +33,22 @@ def _name(name: str) -> str:
     """The signature of a public name, and what it says of itself."""
     value = getattr(evidencebench_core, name)
     if not callable(value):
-        kind = f"`{type(value).__name__}`"
         names = ", ".join(f"`{key}`" for key in value) if hasattr(value, "keys") else f"`{value}`"
-        return f"## {name}\n\nA {kind}: {names}."
-    signature = "" if inspect.isclass(value) and issubclass(value, Exception) else inspect.signature(value)
-    return f"## {name}\n\n```python\n{name}{signature}\n```\n\n```text\n{inspect.getdoc(value)}\n```"
+        return f"## `{name}`\n\n{names}"
+    is_error = inspect.isclass(value) and issubclass(value, Exception)
+    head = name + ("" if is_error else _signature(inspect.signature(value)))
+    return f"## `{name}`\n\n```python\n{head}\n```\n\n```text\n{inspect.getdoc(value)}\n```"
+
+
+def _signature(signature: inspect.Signature) -> str:
+    """Without the modules of types and the quotes around them; a long one with a line for each parameter."""
+    text = _plain(str(signature))
+    if len(text) < 70:
+        return text
+    lines = "".join(f"    {_plain(str(parameter))},\n" for parameter in signature.parameters.values())
+    return f"(\n{lines}){text.rpartition(')')[2]}"
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
+    return re.sub(r"\b(?:evidencebench_core|collections|pathlib)\.(?:\w+\.)*(?=\w)", "", text)

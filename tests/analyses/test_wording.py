@@ -1,5 +1,7 @@
 """The report on wording, on six small instances."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -10,6 +12,7 @@ from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.runs import RunStore, score_run
 from evidencebench_core.tasks import task_named
 from tests.analyses.stores import complete_run
+from tests.factories import store_with, tiny_dataset
 
 TASK = task_named("result-er@5")
 WORDINGS = {
@@ -65,7 +68,8 @@ def test_paraphrases(store: Store) -> None:
     assert finding(table, "paraphrases").startswith("Rewording changes nothing for lead; ")
 
 
-def test_what_it_refuses(store: Store) -> None:
+def test_what_it_refuses(tmp_path: Path) -> None:
+    store = store_with(tiny_dataset(), tmp_path)
     run = complete_run(store, "tiny", "bm25", tasks=[TASK])
     for runs, question in (([run], "negation"), ([run], "rhyme"), ([], "paraphrases")):
         with pytest.raises(SettingError):

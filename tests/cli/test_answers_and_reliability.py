@@ -1,79 +1,14 @@
-"""The verbs `reliability` and `answers`: the manual's commands as printed, in JSON, and in CSV files."""
+"""The verbs `reliability` and `answers`, in JSON and in CSV files."""
 
-import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evidencebench_core.reliability.read_items import SAMPLE, read_items
-from tests.answers.medaesqa import main_file
 from tests.cli.conftest import Command, rows_of
-from tests.factories import tiny_dataset, written
 from tests.llm.server import reply
 from tests.reliability.scripted_models import step
-
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-
-def say(sent: dict[str, Any]) -> Any:
-    """Judges by the form that is asked for; reliability's questions are answered by rule."""
-    text = sent["messages"][-1]["content"]
-    if "VERDICT:" in text:
-        return reply("ANSWER: Tea lowers it [0].")
-    if "FACTS:" in text:
-        return reply("FACTS:\nsupport: tea helps")
-    if "<nuggets>" in text:
-        return reply("1: support")
-    if "LABEL:" in text:
-        return reply("LABEL: supports" if "<document>" in text else "LABEL: required")
-    if "NEW CONTEXT:" in text or "NEW QUESTION:" in text:
-        mark = "NEW CONTEXT" if "NEW CONTEXT:" in text else "NEW QUESTION"
-        return reply(f"{mark}: {re.split('<(?:context|question)>', text)[-1][:60]} again?")
-    return step(sent)
-
-
-def files(folder: Path) -> None:
-    """What the manual's commands read, small: PubMedQA, MedAESQA with its documents, runs of BioGen."""
-    pubmedqa = {}
-    for item in read_items(SAMPLE)[1]:
-        pubmedqa[item.id] = {
-            "QUESTION": item.question, "CONTEXTS": item.context, "LONG_ANSWER": item.long_answer[0],
-            "final_decision": item.answer,
-        }  # fmt: skip
-    written(pubmedqa, folder / "ori_pqal.json")
-    written(main_file(), folder / "medaesqa_v1.json")
-    written({str(n): {"title": "", "abstract": "So."} for n in range(1001, 1060)}, folder / "abstracts.json")
-    sentence = {"text": "Tea helps.", "citations": [12]}
-    item = {"metadata": {"run_id": "r", "topic_id": "1"}, "responses": [sentence]}
-    written([item], folder / "run1.json")
-    written([{**item, "metadata": {"run_id": "s", "topic_id": "1"}}], folder / "run2.json")
-    written({"1": ["tea helps"]}, folder / "nuggets.json")
-    written({"12": {"title": "Tea", "abstract": "It helps."}}, folder / "biogen_abstracts.json")
-
-
-@pytest.mark.parametrize("page", ["reliability", "answers"])
-def test_the_commands_of_the_manual_as_printed(
-    command: Command, asks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
-) -> None:
-    """In their order; RUN is the first run of what was asked last."""
-    text = (DOCS / f"{page}.md").read_text("utf-8")
-    lines = [
-        line.partition("#")[0].strip() for line in text.splitlines() if line.startswith("evidencebench ")
-    ]
-    assert lines
-    files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert command("ingest", written(tiny_dataset(), tmp_path / "train.json")).code == 0
-    run = ""
-    with asks(say):
-        for line in lines:
-            printed = command(*(run if word == "RUN" else word for word in shlex.split(line)[1:]))
-            assert printed.code == 0, f"{line}: {printed.err}"
-            assert printed.out.strip() or "--out" in line
-            if " ask " in line or " run " in line:
-                run = next(iter(re.findall(r"^run ([0-9a-f]{12}):", printed.err, re.MULTILINE)), run)
+from tests.test_manual import model_answer
 
 
 def test_reliability(command: Command, asks: Any, tmp_path: Path) -> None:
@@ -110,7 +45,7 @@ def test_reliability(command: Command, asks: Any, tmp_path: Path) -> None:
 def test_answers(command: Command, tiny: Path, asks: Any) -> None:
     command.json("answers", "ingest", "--sample", "--name", "systems")
     assert "already, as systems" in command("answers", "ingest", "--sample").out
-    with asks(say):
+    with asks(model_answer):
         (asked,) = command.json("answers", "ask", "--dataset", "tiny", "--model", "M")["runs"]
         assert (asked["answered"], asked["failed"]) == (6, 0)
         command.json("answers", "judge", asked["run"], "--model", "J")

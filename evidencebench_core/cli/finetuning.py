@@ -20,9 +20,8 @@ TRAINING: Final[dict[str, Any]] = {
 }
 """The paper's, for a smaller machine."""
 
-Triplets = dict[
-    str, list[str]
-]  # columns: a hypothesis, a sentence that covers an aspect of it, one that covers none
+Triplets = dict[str, list[str]]
+"""Columns: a hypothesis, a sentence that covers an aspect of it, one that covers none."""
 
 
 def triplets_of(instances: Sequence[Instance], n_triplets: int, seed: int = 0) -> Triplets:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.annotation.windows import (
+from evidencebench_core.annotation.propose import (
     WindowAnswer,
     covering_sentences,
     echoed_sentences,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 SUFFIXES = (".py", ".js", ".css", ".html")
 SPLIT = ("evidencebench_core", "components", "tests")  # folders whose folders are rooms
-OTHERS = ("tests", "benchmarks", "sample_data", "examples")  # what is no product
+OTHERS = ("tests", "benchmarks", "sample_data", "examples", "docs")  # what is no product
 
 
 def room_of(path: Path) -> str:

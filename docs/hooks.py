@@ -45,10 +45,15 @@ def _signature(signature: inspect.Signature) -> str:
     text = _plain(str(signature))
     if len(text) < 70:
         return text
-    lines = "".join(f"    {_plain(str(parameter))},\n" for parameter in signature.parameters.values())
+    words = [_plain(str(parameter)) for parameter in signature.parameters.values()]
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        words.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    lines = "".join(f"    {word},\n" for word in words)
     return f"(\n{lines}){text.rpartition(')')[2]}"
 
 
 def _plain(text: str) -> str:
+    text = re.sub(r"<function .*>", "...", text)
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
     return re.sub(r"\b(?:evidencebench_core|collections|pathlib)\.(?:\w+\.)*(?=\w)", "", text)

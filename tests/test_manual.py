@@ -14,6 +14,7 @@ import typer
 from reportlab.pdfgen.canvas import Canvas
 
 from evidencebench_core import ingest, make_retriever, open_store, score_run
+from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.cli import main
@@ -28,6 +29,7 @@ from evidencebench_core.retrievers import RETRIEVERS, table
 from evidencebench_core.runs import RunStore, run
 from evidencebench_core.tasks import scoring
 from tests.annotation.scripted_model import paper_text, scripted_answer
+from tests.annotation.trials_folder import trials_folder
 from tests.answers.medaesqa import main_file
 from tests.factories import tiny_dataset, written
 from tests.llm.server import answering, reply, scripted
@@ -92,8 +94,12 @@ def bring(folder: Path, store: Store) -> None:
         canvas.drawString(72, 750 - 20 * line, f"Night work was followed by diabetes in {line} of 40 nurses.")
     canvas.save()
     kept = OwnPapers(store).save(read_paper(paper_text().encode(), "tea.txt"), "Tea", "Tea is good.")
-    marks = Annotation("Ada", kept.hypothesis, kept.n_sentences).add_aspect("Blood").mark("aspect_0", [3])
-    Annotations(store).save(kept.key, marks)
+    for annotator, indices in (("Ada", [3]), ("Ben", [3, 7])):
+        marks = Annotation(annotator, kept.hypothesis, kept.n_sentences).add_aspect("It is about blood")
+        Annotations(store).save(kept.key, marks.mark("aspect_0", indices))
+    key = instance_key(store.dataset("train"), "tiny_0")
+    Annotations(store).save(key, Annotation("Ada", "", 12).add_aspect("Dose", sentences=[1]))
+    trials_folder(folder / "annotations")
 
     pubmedqa = {}
     for item in read_items(SAMPLE)[1]:

@@ -19,13 +19,10 @@ from components.run_links import READ_RUNS, InstanceSet
 from components.state import PageState, Value
 from evidencebench_core.data import Instance
 from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.export.site import paper_page
 
 ABOUT: Final = "Papers with the evidence that experts marked and what systems picked, sentence by sentence."
 OF_INSTANCE: Final = ("aspect", "h", "asif")  # what belongs to one instance only
-SOURCES: Final = {
-    "pmc": ("PMC", "https://pmc.ncbi.nlm.nih.gov/articles/PMC"),
-    "pubmed": ("PubMed ", "https://pubmed.ncbi.nlm.nih.gov/"),
-}
 
 
 def draw(state: PageState) -> None:
@@ -105,12 +102,9 @@ def _draw_bar(
 
 def _paper(instance: Instance) -> str:
     """The paper's title, or its id, with a link where that is known; as Markdown."""
-    source, _, number = instance.paper_id.partition("_")
-    name, address = SOURCES.get(source, ("", ""))
-    title = str(instance.kept.get("title") or "")
-    if not (address and number.isascii() and number.isdigit()):
-        return f", paper {literal(title or instance.paper_id, 90)}"
-    return f", paper [{literal(title or name + number, 90)}]({address}{number})"
+    address = paper_page(instance.paper_id)
+    title = literal(str(instance.kept.get("title") or instance.paper_id.replace("pmc_", "PMC")), 90)
+    return f", paper [{title}]({literal(address)})" if address else f", paper {title}"
 
 
 with page(

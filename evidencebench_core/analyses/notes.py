@@ -6,9 +6,8 @@ Append-only: the newest note of an author on a place counts, and an empty one re
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 from pydantic import TypeAdapter
@@ -108,17 +107,10 @@ class NoteStore:
         return tuple(note for note in notes if note.says_something)
 
 
-def note_rows(notes: Sequence[Note]) -> list[dict[str, Any]]:
-    """One flat row a note for a table; tags joined by "; "."""
-    return [asdict(note) | {"tags": "; ".join(note.tags)} for note in notes]
-
-
-def dataset_notes(
-    store: Store, dataset: str, ids: Collection[str] | None = None, *, flagged: bool = False
-) -> Report:
+def dataset_notes(store: Store, dataset: str, *, flagged: bool = False) -> Report:
     """Of each author the newest note on each instance, sentence and miss, in the order of the file.
 
-    ``ids`` leaves notes on other instances out, ``flagged`` those that flag nothing.
+    ``flagged`` leaves out those that flag nothing.
 
     Returns
     -------
@@ -128,18 +120,15 @@ def dataset_notes(
         aspect that a run missed also ``run_id``, ``task``, ``aspect_id`` and ``cause``.
     """
     info = store.dataset(dataset)
-    notes = [
-        note
-        for note in NoteStore(store).notes_on(info.name)
-        if (ids is None or note.instance_id in ids) and (note.flagged or not flagged)
-    ]
+    notes = [note for note in NoteStore(store).notes_on(info.name) if note.flagged or not flagged]
     rows = {row.id: row for row in store.rows(info.name, dict.fromkeys(note.instance_id for note in notes))}
     on_sentences = {note.instance_id for note in notes if note.sentence is not None}
     papers = {paper.id: paper.sentences for paper in store.get_many(info.name, on_sentences)}
     notes.sort(
         key=lambda n: (rows[n.instance_id].position, n.run_id, -1 if n.sentence is None else n.sentence)
     )
-    frame = pd.DataFrame(note_rows(notes), columns=list(COLUMNS)).astype({"sentence": "Int64"})
+    flat = [asdict(note) | {"tags": "; ".join(note.tags)} for note in notes]
+    frame = pd.DataFrame(flat, columns=list(COLUMNS)).astype({"sentence": "Int64"})
     texts = [None if note.sentence is None else papers[note.instance_id][note.sentence] for note in notes]
     frame.insert(1, "hypothesis", [rows[note.instance_id].hypothesis for note in notes])
     frame.insert(3, "sentence_text", texts)

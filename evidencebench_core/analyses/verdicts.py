@@ -39,18 +39,10 @@ _AGREEMENT: Final = ["a", "b", "measure", "value", "low", "high", "n"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    """Missed aspects drawn at random.
+    """Missed aspects drawn at random, and the readers' ``notes`` on misses of these runs.
 
-    Attributes
-    ----------
-    name : str
-        Says how to draw them again.
-    frame : DataFrame
-        One row an item, in the order drawn: ``run`` (id) and the columns of `missed.outcomes`.
-    verdicts : DataFrame
-        The same rows; a column a reader, with the cause noted; missing where that reader has noted none.
-    notes : sequence of Note
-        All that readers noted on misses of these runs.
+    ``name`` says how to draw them again; ``frame`` has a row an item, in the order drawn: ``run`` (id) and the columns
+    of `missed.outcomes`; ``verdicts`` the same rows and a column a reader: the cause noted, missing where none is.
     """
 
     name: str

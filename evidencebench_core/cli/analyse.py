@@ -119,7 +119,7 @@ def agreement(
     dataset: options.SomeDataset = None,
     annotators: list[str] | None = Option(None, "--annotator", metavar="NAME", help="one of two or more"),
 ) -> Report:
-    """How alike annotators mark evidence, and people among themselves against people and models."""
+    """How alike people mark evidence, and people and models."""
     from evidencebench_core.annotation.agreement import agreement as report_of
     from evidencebench_core.annotation.marked import marked_papers
 

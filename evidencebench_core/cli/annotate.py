@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evidencebench_core.runs import Progress
 
 _MOST = 0.7  # of the aspects: EvidenceBench keeps papers from there on
-ANNOTATE = group("annotate", "gold by people and models: propose, export")
+ANNOTATE = group("annotate", "Gold by people and models, proposed and exported.")
 
 
 @verb("propose papers/ --model gpt-4o --estimate", within=ANNOTATE, creates=True)
@@ -100,7 +100,7 @@ def export(
     undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
     min_covered: float = Option(0.0, metavar="S", min=0, max=1, help="least share of aspects with sentences"),
 ) -> Output:
-    """Write what people marked as a dataset, or their marks; or list how many aspects got a sentence."""
+    """Write what people marked as a dataset, or as marks. Without a file: how many aspects got a sentence."""
     from evidencebench_core.annotation.exchange import marks_json
     from evidencebench_core.annotation.export import exported_annotations
     from evidencebench_core.data.files import whole_file
@@ -137,7 +137,7 @@ def export(
 def import_(
     store: Store, file: Path = Argument(..., metavar="FILE", help="of `annotate export --marks`")
 ) -> Output:
-    """Take in the marks of somebody else, or of another machine."""
+    """Take in marks that were made on another machine."""
     from evidencebench_core.annotation.exchange import import_marks
 
     rows = [

@@ -32,7 +32,7 @@ def ingest(
     sample: bool = Option(False, "--sample", help="six invented questions, answered by three systems"),
     name: options.NewName = None,
 ) -> Output:
-    """Bring answers of systems into the store; files given together make one set."""
+    """Bring answers of systems into the store. Files given together make one set."""
     from evidencebench_core.answers.read import SAMPLE, read_answers
     from evidencebench_core.answers.store import ANSWER_SETS, add_answers
 
@@ -55,7 +55,7 @@ def ask(
     focus: Literal["all", "results"] = Option("all", help="results: findings only"),
     limit: options.Limit = None,
 ) -> Output:
-    """Have a model answer hypotheses from their papers, in sentences that cite the paper's."""
+    """Have a model answer hypotheses from their papers. Its sentences cite the paper's."""
     from evidencebench_core.answers.asking import answer_plan, answers_of
     from evidencebench_core.runs import RunStore
 
@@ -87,7 +87,7 @@ def judge(
     ),
     limit: options.Limit = None,
 ) -> Output:
-    """Have a model judge answers: citations, relevance of sentences, correctness, an expert's facts (nuggets)."""
+    """Have a model judge answers. It judges citations, relevance of sentences, correctness, nuggets."""
     from evidencebench_core.answers.judging import JUDGES, is_answer_set, judge_labels, judge_plan
     from evidencebench_core.runs import RunStore
 
@@ -121,7 +121,7 @@ def score(
     metric: str | None = Option(None, metavar="NAME", help="sort systems by it"),
     limit: options.Limit = None,
 ) -> Report:
-    """Score the systems of a set, or a run beside the paper's abstract; the best comes first.
+    """Score the systems of a set, the best first. Or a run, beside the paper's abstract.
 
     Of a set the metrics of MedAESQA by people's labels; with --judge by a model's, how far it agrees with people, and
     whether it puts the systems in the same order. Of a run of `answers ask` the citations against the gold evidence,

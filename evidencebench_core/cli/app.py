@@ -28,7 +28,7 @@ def serve(
     no_token: bool = Option(False, "--no-token", help="let in whoever is logged in to this machine"),
     no_browser: bool = Option(False, "--no-browser", help="do not open a browser, only serve"),
 ) -> int:
-    """Open the app in the browser; it serves this machine only, until Ctrl-C."""
+    """Open the app in the browser. It serves this machine only, until Ctrl-C."""
     folder = app_folder()
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if sample:

@@ -87,7 +87,7 @@ def backup(
     file: Path = Argument(..., metavar="FILE", help="the copy"),
     overwrite: bool = Option(False, "--overwrite", help="replace FILE where it is there already"),
 ) -> None:
-    """Copy the store to a file, and the trained ranker; runs may go on meanwhile."""
+    """Copy the store, and the trained ranker. Runs may go on meanwhile."""
     import shutil
 
     from evidencebench_core.retrievers.ranker.model_file import default_model_path
@@ -202,7 +202,7 @@ def delete(
     name: str = _NAME,
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
 ) -> int:
-    """Delete something and all that hangs on it; or the cache of embeddings."""
+    """Delete something and all that hangs on it. Or the cache of embeddings."""
     remove: Callable[[], object]
     if kind == "embeddings":
         from evidencebench_core.retrievers.encoding import cache_folder, cache_size, empty_cache

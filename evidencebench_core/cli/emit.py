@@ -92,17 +92,18 @@ def _print_table(rows: Sequence[Mapping[Any, Any]], percent: Collection[str]) ->
     if not rows:
         print("(no rows)")
         return
-    shown = rows[:MAX_ROWS]
+    is_terminal = sys.stdout.isatty()
+    shown, cell = (rows[:MAX_ROWS], MAX_CELL) if is_terminal else (rows, sys.maxsize)
     shares = set(percent) & rows[0].keys()
     percent = shares if shares - {"low", "high"} else ()  # bounds are in percent beside a share only
     *names, last = rows[0]
-    columns = [_column(shown, name, name in percent, MAX_CELL) for name in names]
+    columns = [_column(shown, name, name in percent, cell) for name in names]
     used = sum(len(column[0]) + 2 for column in columns)
-    room = max(MAX_CELL, shutil.get_terminal_size().columns - used)
+    room = max(cell, shutil.get_terminal_size().columns - used)
     for line in zip(*columns, _column(shown, last, last in percent, room), strict=True):
         print("  ".join(line).rstrip())
-    if len(rows) > MAX_ROWS:
-        print(f"… {len(rows) - MAX_ROWS:,} more rows: see all with --json")
+    if len(shown) < len(rows):
+        print(f"… {len(rows) - MAX_ROWS:,} more rows: a file or a pipe gets all")
 
 
 def _column(rows: Sequence[Mapping[Any, Any]], name: Any, percent: bool, limit: int) -> list[str]:

@@ -13,9 +13,10 @@ import typer
 
 from evidencebench_core.cli import frame
 from evidencebench_core.cli.frame import app
-from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
 from evidencebench_core.words import one_line
 
+CAPPED: Final = 3  # the next call would go beyond a cap
 INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
 MODULES: Final = ("app", "data", "runs", "export", "analyse", "find", "annotate", "reliability", "answers")
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()  # type: ignore[attr-defined]
         return int(error.exit_code)
     except EvidenceBenchError as error:
-        return _failure(str(error))
+        return _failure(str(error), CAPPED if isinstance(error, BudgetReachedError) else 1)
     except KeyboardInterrupt:
         return _failure("interrupted", INTERRUPTED)
     except OSError as error:

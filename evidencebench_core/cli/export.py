@@ -30,7 +30,7 @@ def export(
     task: options.Tasks = None,
     out: options.Out = None,
 ) -> None:
-    """Write a run as TREC, CSV, JSON or predictions; what is left out is said on stderr."""
+    """Write a run as TREC, CSV, JSON or predictions. What is left out is said on stderr."""
     from evidencebench_core.export.run_file import write_run_file
     from evidencebench_core.runs import RunStore
 
@@ -43,7 +43,7 @@ def export(
 
 @verb("export-dataset train --out train.json")
 def export_dataset(store: Store, name: options.DatasetName, out: options.Out = None) -> None:
-    """Write a dataset as released; `export --format qrels` writes its gold as TREC qrels."""
+    """Write a dataset as released. `export --format qrels` writes its gold as TREC qrels."""
     from evidencebench_core.export import stream_dataset
 
     info = store.dataset(name)
@@ -61,7 +61,7 @@ def publish(
     out: Path = Option(..., metavar="FOLDER", help="a new folder, or one that was published"),
     task: options.Tasks = None,
 ) -> Output:
-    """Write runs as web pages: scores, comparison, misses, and every paper with gold and the picks of three runs.
+    """Write runs as web pages. They hold scores, comparison, misses, every paper with gold and picks of three runs.
 
     They open by a double click or from any web server, and ask nothing outside. Papers show the first task.
     """

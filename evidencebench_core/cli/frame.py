@@ -31,11 +31,10 @@ WORDS: list[str] = []  # of the command in hand, after ``evidencebench``
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _PLAIN: dict[str, Any] = {
-    "add_completion": False,
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "no_args_is_help": True,
-    "context_settings": {"help_option_names": ["--help"], "max_content_width": 100},
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
 StorePath = Annotated[Path | None, Option(metavar="PATH", help="the store (default: $EVIDENCEBENCH_STORE)")]
 Json = Annotated[bool, Option("--json", help="print one JSON document on stdout")]

@@ -106,7 +106,7 @@ def score(
     model: str | None = Option(None, metavar="M", help="only this model"),
     judge: str | None = Judge,
 ) -> Report:
-    """Score the tests of models, with intervals; of a run --out writes every answer too."""
+    """Score the tests of models, with intervals. Of a run --out writes every answer too."""
     from evidencebench_core.reliability.card import reliability_report
 
     return reliability_report(store, name, model, judge)

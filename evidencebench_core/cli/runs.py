@@ -222,7 +222,7 @@ def score_file(
 
 @verb("compare 3f2a 9c01 --task er@10", tables=True)
 def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@optimal") -> Report:
-    """Compare runs in pairs, papers drawn whole, p-values adjusted by Holm."""
+    """Compare runs in pairs. Papers are drawn whole, p-values adjusted by Holm."""
     from evidencebench_core.analyses.comparison import compare as compare_runs
     from evidencebench_core.runs import RunStore
 
@@ -282,7 +282,7 @@ def train_ranker(
     seed: int = Option(0, metavar="N", help="of folds and networks"),
     out: Path | None = Option(None, metavar="FOLDER", help="where to (default: where evidence-ranker looks)"),
 ) -> Output:
-    """Train evidence-ranker on gold, of one dataset or several, and cross-validate it."""
+    """Train evidence-ranker on gold, and cross-validate it. Several datasets may be named."""
     from evidencebench_core.runs import train_ranker as training
 
     with printed_steps() as report:

@@ -72,12 +72,9 @@ _HOMES: Final = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        from importlib.metadata import version
 
-        try:
-            value: Any = version("evidencebench-explorer")
-        except PackageNotFoundError:  # a checkout that was never installed
-            value = "0+unknown"
+        value: Any = version("evidencebench-explorer")
     elif name in __all__:
         value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'runs')}"), name)
     else:

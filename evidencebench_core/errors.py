@@ -1,30 +1,7 @@
 """Every error this package raises on purpose.
 
-::
-
-    EvidenceBenchError              one line: place, problem, remedy
-    ├── DataError                   a dataset file, or something in it, is wrong
-    │   ├── InstanceError           one instance breaks the format's promises
-    │   ├── StreamError             the file cannot be read as instances at all
-    │   └── DownloadError           a dataset could not be fetched whole
-    ├── StoreError                  the SQLite store cannot do what was asked
-    │   ├── UnknownNameError        no dataset, instance or run of that name
-    │   └── DamageError             something in it is not what was written
-    ├── SettingError                unknown task, retriever or setting, or a bad value
-    ├── SelectionError              sentence indices that the paper does not have
-    ├── RetrieverError              a retriever could not be loaded or could not answer
-    ├── PaperError                  a reader's own paper could not be read, found or marked
-    └── LLMError                    a language model's server gave no usable answer
-        ├── LLMUnreachableError     it was tried again until the attempts or the time ran out
-        ├── LLMRejectedError        it said no for good: key, model name, context length, ...
-        ├── LLMAnswerError          it answered something that is no answer
-        ├── LLMCancelledError       the work was stopped from outside
-        └── BudgetReachedError      the next call would go beyond the cap in calls, tokens or money
-
 Whoever catches ``EvidenceBenchError`` catches them all; the message is meant for the user as it is.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 

@@ -5,11 +5,8 @@ as it takes to stand out 3:1 against the page in each theme (text in a mark's co
 Colour is never alone: marks differ in icon and border as well, aspects carry their label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 # The page's background, as .streamlit/config.toml has it.
@@ -38,15 +35,13 @@ _VERMILLION: Final = Hue("#d55e00", "#f0803c")
 _YELLOW: Final = Hue("#8f8500", "#f0e442")
 _GREY: Final = Hue("#5f6670", "#a9b0ba")
 
-MARKS: Final[Mapping[str, Hue]] = MappingProxyType(
-    {
-        "gold": Hue("#b37800", "#e69f00"),
-        "picked": Hue("#0072b2", "#56b4e9"),
-        "both": Hue("#00785a", "#2fbf95"),
-        "missed": Hue("#d55e00", "#f0803c"),
-        "proposed": Hue("#a1447a", "#dd94bd"),
-    }
-)
+MARKS: Final[Mapping[str, Hue]] = {
+    "gold": Hue("#b37800", "#e69f00"),
+    "picked": Hue("#0072b2", "#56b4e9"),
+    "both": Hue("#00785a", "#2fbf95"),
+    "missed": Hue("#d55e00", "#f0803c"),
+    "proposed": Hue("#a1447a", "#dd94bd"),
+}
 """By mark, as `evidencebench_core.metrics.Mark` names them, and a sentence that a model proposes."""
 
 ASPECTS: Final = (_BLUE, _ORANGE, _GREEN, _PURPLE, _VERMILLION, _SKY, _YELLOW, _GREY)
@@ -55,23 +50,21 @@ ASPECTS: Final = (_BLUE, _ORANGE, _GREEN, _PURPLE, _VERMILLION, _SKY, _YELLOW, _
 SYSTEMS: Final = (_BLUE, _VERMILLION, _PURPLE)
 """Systems A, B and C where up to three retrievers stand side by side."""
 
-CHANGES: Final[Mapping[str, Hue]] = MappingProxyType({"better": _BLUE, "same": _GREY, "worse": _VERMILLION})
+CHANGES: Final[Mapping[str, Hue]] = {"better": _BLUE, "same": _GREY, "worse": _VERMILLION}
 """Better and worse, of whatever is compared: told apart by every kind of colour vision."""
 
-_RETRIEVERS: Final[Mapping[str, Hue]] = MappingProxyType(
-    {
-        "random": _GREY,
-        "oracle": _ORANGE,
-        "lead": _YELLOW,
-        "abstract-tail": _VERMILLION,
-        "bm25": _SKY,
-        "dense": _BLUE,
-        "hybrid": _PURPLE,
-        "llm": _GREEN,
-        "structure": Hue("#7d4a1e", "#c99a6b"),
-        "evidence-ranker": Hue("#4b3fa8", "#a99cf0"),
-    }
-)
+_RETRIEVERS: Final[Mapping[str, Hue]] = {
+    "random": _GREY,
+    "oracle": _ORANGE,
+    "lead": _YELLOW,
+    "abstract-tail": _VERMILLION,
+    "bm25": _SKY,
+    "dense": _BLUE,
+    "hybrid": _PURPLE,
+    "llm": _GREEN,
+    "structure": Hue("#7d4a1e", "#c99a6b"),
+    "evidence-ranker": Hue("#4b3fa8", "#a99cf0"),
+}
 
 
 def retriever_hue(name: str) -> Hue:

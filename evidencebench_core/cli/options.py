@@ -48,8 +48,6 @@ class Ask:
     max_tokens: Annotated[int | None, Option(metavar="N", min=1, help="stop before more tokens")] = None
     max_cost: Annotated[float | None, Option(metavar="X", min=0.0, help="stop before more dollars")] = None
     concurrency: Annotated[int, Option(metavar="N", min=1, help="calls at once")] = 8
-    requests_per_minute: Annotated[int | None, Option(metavar="N", min=1, help="no more requests")] = None
-    tokens_per_minute: Annotated[int | None, Option(metavar="N", min=1, help="no more tokens")] = None
 
     def llm(self, store: Store) -> LLM:
         """The server in force, within these limits, with its answers kept in the store."""
@@ -58,7 +56,7 @@ class Ask:
         return LLM(
             store=store,
             budget=Budget(calls=self.max_calls, tokens=self.max_tokens, money=self.max_cost),
-            limits=Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute),
+            limits=Limits(self.concurrency),
         )
 
 

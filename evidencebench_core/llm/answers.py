@@ -1,21 +1,17 @@
 """What a model is sent and what it answers; answers in the store, each committed before it is used."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
 from evidencebench_core.data.primitives import canonical_text, digest, from_blob, now, to_blob
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMError, StoreError
 from evidencebench_core.llm.budget import Spending
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
 
 Role = Literal["system", "user", "assistant"]
 UNLIMITED_ANSWER: Final = 4_096  # tokens that an answer is reserved where the request sets no limit
@@ -51,7 +47,6 @@ class Call:
         self.is_open = self.path != "embeddings" and "max_tokens" not in self.body
         self.most_answer_tokens = UNLIMITED_ANSWER if self.is_open else self.body.get("max_tokens", 0)
         self.usual_answer_tokens = min(_USUAL_ANSWER, self.most_answer_tokens)
-        self.usual_tokens = self.prompt_tokens + self.usual_answer_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import date
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
@@ -47,15 +44,9 @@ def price_of(model: str, prompt_tokens: int, completion_tokens: int, batch: bool
     return None if rates is None else prompt_tokens * rates[0] + completion_tokens * rates[1]
 
 
-@cache
 def price_source() -> str:
-    """The package of the prices, and the day of its newest one."""
-    import genai_prices.data
-
-    dates = re.findall(r"start_date=datetime.date\(([\d, ]+)\)", inspect.getsource(genai_prices.data))
-    days = [date(*map(int, text.split(","))) for text in dates]
-    newest = max((day for day in days if day <= date.today()), default="unknown")  # noqa: DTZ011
-    return f"genai-prices {version('genai-prices')} of {newest}"
+    """The package of the prices."""
+    return f"genai-prices {version('genai-prices')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +150,6 @@ class Limits:
     """The most that a server is asked."""
 
     concurrency: int = 8  # calls at once
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-
-
-class _Bucket:
-    """What a limit a minute leaves: full at first, and filled evenly."""
-
-    def __init__(self, per_minute: int | None) -> None:
-        self._per_minute = per_minute
-        self.room, self._filled_at = float(per_minute or 0), -math.inf
-
-    def seconds_until(self, amount: float) -> float:
-        """How long it takes until there is room; 0 where there is, or where there is no limit."""
-        if self._per_minute is None:
-            return 0.0
-        now, pace = current_time(), self._per_minute / 60
-        self.room = min(self._per_minute, self.room + (now - self._filled_at) * pace)
-        self._filled_at = now
-        missing = min(amount, self._per_minute) - self.room
-        return missing / pace if missing > 1e-6 else 0.0
 
 
 class Turns:
@@ -197,8 +168,6 @@ class Turns:
         self.note = ""  # why calls wait, in a line for people
         self._budget, self._batch = budget, batch
         self._most_at_once = self._at_once = float(limits.concurrency)
-        self._requests = _Bucket(limits.requests_per_minute)
-        self._tokens = _Bucket(limits.tokens_per_minute)
         self._line, self._news = asyncio.Lock(), asyncio.Event()
         self._paused_until = -math.inf
         self._overhead: int | None = None  # tokens beyond a prompt's bytes, as counted; None: no answer yet
@@ -218,8 +187,6 @@ class Turns:
                     await self._news.wait()
             most = self._most(call)
             self.under_way = self.under_way.plus(most)
-            self._requests.room -= 1
-            self._tokens.room -= call.usual_tokens
             return most
 
     def cost(self, call: Call, answer: Answer) -> Spending:
@@ -233,7 +200,6 @@ class Turns:
         """A call for which so much was reserved has ended; its cost has no calls if it was not answered."""
         self.under_way = self.under_way.plus(most, -1)
         self._budget.count(cost)
-        self._tokens.room += call.usual_tokens - cost.tokens
         if cost.calls:
             self.answered_at = current_time()
             self._at_once = min(self._most_at_once, self._at_once + 1 / self._at_once)
@@ -269,6 +235,4 @@ class Turns:
         most_at_once = 1 if is_alone else int(self._at_once)
         if self.under_way.calls >= most_at_once or self._budget.problem(call.model, most, self.under_way):
             return math.inf
-        wait = max(self._requests.seconds_until(1), self._tokens.seconds_until(call.usual_tokens))
-        self.note = f"waiting {math.ceil(wait)} s: the limit a minute is used up" if wait else ""
-        return wait
+        return 0.0

@@ -1,21 +1,17 @@
 """A model server, and the ways to reach it: answers from the store where there are any, else from the server."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Self
 
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import Answer, AnswerStore, Call, Message, spending_of, valid_text
 from evidencebench_core.llm.budget import Budget, Limits, Spending, Turns
 from evidencebench_core.llm.connection import Connection, connection_from_environment
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
 
 _FAILURES: Final = 10  # in a row, after which the run ends
 
@@ -67,7 +63,7 @@ class LLM:
         self._unknown: set[tuple[str, str]] = set()  # models, and parameters that they do not know
         self._n_failures = 0
 
-    async def __aenter__(self) -> LLM:
+    async def __aenter__(self) -> Self:
         if self.transport is None:
             from evidencebench_core.llm.http import HTTP
 

@@ -1,7 +1,5 @@
 """The model server and its key, which no repr, error or stored answer shows."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Calls over HTTP, by the openai package, and what a server's replies mean: they are hostile until they are read."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """A model's words -> a label of a closed list, or why there is none: the one reader of every task that asks for one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A model's words -> the sentences it chose, or why there are none; counts of these."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping

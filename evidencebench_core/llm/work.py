@@ -1,7 +1,5 @@
 """Work with a model, done or rehearsed for its cost, from code without an event loop."""
 
-from __future__ import annotations
-
 import math
 import statistics
 import time

@@ -1,19 +1,18 @@
 """Retrievers by embeddings, made here or by a server: the cosine of the hypothesis' with each sentence's."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from evidencebench_core.errors import SettingError
+from evidencebench_core.llm.client import LLM
 from evidencebench_core.retrievers.base import (
     ALL,
     Query,
@@ -24,9 +23,6 @@ from evidencebench_core.retrievers.base import (
 )
 from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder, TrainedOn
 from evidencebench_core.retrievers.settings import Settings
-
-if TYPE_CHECKING:
-    from evidencebench_core.llm.client import LLM
 
 _SENT: Final = 64  # texts in a request
 Instruction = Literal["none", "er", "result", "auto"]

@@ -140,11 +140,6 @@ def load_encoder(model: str, kind: str = "SentenceTransformer", *, shared: bool 
         return made
 
 
-def is_loaded(model: str = MINILM) -> bool:
-    """Whether the model is in memory; until then a first answer takes some seconds more."""
-    return ("SentenceTransformer", model_identity(model)) in _loaded
-
-
 def model_identity(model: str) -> str:
     """The name that embeddings of a model are kept under: a hash of its files, or its name and revision on the hub.
 

@@ -1,7 +1,5 @@
 """A system of one's own: a function of a `Query`, an object with ``rank``, or a class in a file."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import logging
@@ -9,17 +7,15 @@ import runpy
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ranking_by_score, ranking_in_order
 from evidencebench_core.retrievers.table import OWN
 from evidencebench_core.tasks import validated_selection
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
 
 _REMEDY: Final = (
     "Give a number for each sentence, sentence indices best first, {index: score}, or a Retrieval."

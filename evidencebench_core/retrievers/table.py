@@ -1,12 +1,11 @@
 """The retrievers by name, and from a name and settings to a retriever."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever
 from evidencebench_core.retrievers.baselines import AbstractTail, Lead, Oracle, RandomOrder
@@ -17,9 +16,6 @@ from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED, EvidenceRanker
 from evidencebench_core.retrievers.ranker.structure import Structure
 from evidencebench_core.retrievers.settings import Setting, Settings, names_hint
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
 
 _CLASSES: Final[tuple[type[Retriever], ...]] = (
     RandomOrder, Oracle, Lead, AbstractTail, Bm25, Dense, Hybrid, Rerank, Structure, EvidenceRanker, LanguageModel,
@@ -67,18 +63,10 @@ def make_retriever(
     store: Store | None = None,
     gold: EvidenceSet | None = None,
 ) -> Retriever:
-    """A retriever, ready to be asked.
+    """One of `RETRIEVERS`, ready to be asked; settings are values or their text (``{"k1": "1.2"}``).
 
-    Parameters
-    ----------
-    name : str
-        One of `RETRIEVERS`.
-    settings : mapping, optional
-        Values or their text (``{"k1": "1.2"}``); what is left out has its default.
-    store : Store, optional
-        Where those that ask a server keep its answers, and find their examples; they cannot do without.
-    gold : EvidenceSet, optional
-        Gold of the one instance to be asked about. It reaches the oracle and no other retriever.
+    In the ``store`` those that ask a server keep its answers; they cannot do without. ``gold``, of the one instance to
+    be asked about, reaches the oracle and no other retriever.
     """
     entry = retriever_entry(name)
     needs: dict[str, Any] = {"gold": gold} if entry.sees_gold else {"store": store}

@@ -1,11 +1,9 @@
 """Questions to a model about items, answers or papers: one shape for what is asked, and one plan that asks it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
@@ -32,7 +30,7 @@ class ChatSpec:
     settings: Mapping[str, Setting]  # of the task
 
     @classmethod
-    def of(cls, run: RunInfo) -> ChatSpec:
+    def of(cls, run: RunInfo) -> Self:
         """That of a run in the store."""
         values = run.settings["settings"].items()
         settings = {name: tuple(value) if isinstance(value, list) else value for name, value in values}

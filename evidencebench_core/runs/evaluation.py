@@ -117,17 +117,10 @@ def evaluate(
 ) -> Evaluation:
     """Run a system over a dataset of the store, keep it as a run, and score it.
 
-    Parameters
-    ----------
-    system : str, callable or object
-        A retriever by its name; a function of a `Query` that returns scores, a ranking or a `Retrieval`; or an object
-        with such a method ``rank``. It is asked once a hypothesis, paper and focus, and its ranking is cut at K; with
-        an attribute ``by_budget`` that is true, once for each K.
-    name : str
-        The run of a system of one's own is kept under it, by default the system's own name. The same name again takes
-        the place of what it answered before.
-    settings : mapping, optional
-        Of a retriever that is given by its name.
+    ``system`` is a retriever's name, which may have ``settings``; a function of a `Query` that returns scores, a
+    ranking or a `Retrieval`; or an object with such a method ``rank``. It is asked once a hypothesis, paper and focus,
+    and its ranking is cut at K; with an attribute ``by_budget`` that is true, once for each K. The run of a system of
+    one's own is kept under ``name``; the same name again takes the place of what it answered before.
 
     `SettingError` if the system is none of these; `RetrieverError` if it failed on every instance.
     """

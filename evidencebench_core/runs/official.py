@@ -4,8 +4,6 @@ A run of scores has Aspect Recalls by instance and no picks. The log holds them 
 those of the Result tasks leave out the instances without result aspects.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -36,7 +34,6 @@ _STRATEGIES: Final = {
     "-O": "no instruction",
 }
 """By the word in the name of an experiment, what the tables of published results call it."""
-_TEST_SET: Final = 293
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +43,6 @@ class Experiment:
     system: str
     task: Task
     recalls: tuple[float, ...]
-
-
-def is_test_set(store: Store, dataset: str) -> bool:
-    """Whether a dataset is the one that the published figures and the official systems are about, by its ids."""
-    ids = store.ids(dataset)
-    return len(ids) == _TEST_SET and all(name.startswith("evidencebench_test_") for name in ids)
 
 
 def import_official(store: Store, dataset: str, path: Path) -> tuple[tuple[RunInfo, ...], tuple[str, ...]]:

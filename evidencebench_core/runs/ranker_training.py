@@ -3,8 +3,6 @@
 Everything that is fitted is fitted inside the fold, on the other folds alone; no setting is tuned while training.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -10,7 +10,7 @@ alike there is no interval: one of no width would be a false certainty.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import inf, isnan
 from typing import Any, Final
@@ -62,7 +62,7 @@ class Estimate:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values."""
-        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
+        return asdict(self)
 
 
 def _rounded(value: float, decimals: int) -> float:
@@ -141,22 +141,9 @@ def bootstrap(
 ) -> Estimate:
     """A figure that is a function of sums over units, such as an F1 of a table of counts.
 
-    Parameters
-    ----------
-    units : array-like of float, shape (n_units, ...)
-        What each unit adds.
-    statistic : callable
-        From sums of shape (m, ...) to m values, NaN where undefined.
-    clusters : array-like of str or int, shape (n_units,), optional
-        Units with one label are drawn together.
-    n : int, optional
-        The estimate's ``n``; the number of units where not given.
-
-    Returns
-    -------
-    Estimate
-        Without an interval for fewer than two clusters, where all are alike, or where over half of the resamples
-        leave it undefined.
+    ``units`` are what each adds, shape (n_units, ...); ``statistic`` makes m values, NaN where undefined, of sums of
+    shape (m, ...). Units of one label in ``clusters`` are drawn together. There is no interval for fewer than two
+    clusters, where all are alike, or where over half of the resamples leave it undefined.
     """
     array = finite(units, "units")
     sums = cluster_sums(array, cluster_numbers(clusters, len(array)))
@@ -219,17 +206,8 @@ def ratios(
 ) -> list[Estimate]:
     """Many ratios of sums over the same resamples: of the aspects at each place, the share that is covered.
 
-    Parameters
-    ----------
-    tops, bottoms : array-like of float, shape (n_units, n_ratios)
-    clusters : array-like of str or int, shape (n_units,), optional
-    differences : sequence of two sequences of int
-        Ratios that are pooled (sums over sums) minus others that are pooled: their estimates come last.
-
-    Returns
-    -------
-    list of Estimate
-        ``n`` is the sum of the bottoms. Without an interval where fewer than two clusters have any, or all are alike.
+    ``tops`` and ``bottoms`` have the shape (n_units, n_ratios); an estimate's ``n`` is the sum of the bottoms. Each of
+    ``differences`` is of ratios that are pooled (sums over sums), from other pooled ones: these estimates come last.
     """
     top_array, bottom_array = finite(tops, "tops"), finite(bottoms, "bottoms")
     if top_array.shape != bottom_array.shape or top_array.ndim != 2:

@@ -40,19 +40,9 @@ class Paired:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values, the difference as ``difference, low, high``."""
-        return {
-            "n": self.n,
-            "n_clusters": self.n_clusters,
-            "mean_a": self.mean_a,
-            "mean_b": self.mean_b,
-            "difference": self.difference.value,
-            "low": self.difference.low,
-            "high": self.difference.high,
-            "p": self.p,
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
-        }
+        ends = {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
+        names = ("n", "n_clusters", "mean_a", "mean_b", *ends, "p", "wins", "ties", "losses")
+        return {name: ends[name] if name in ends else getattr(self, name) for name in names}
 
 
 def paired(
@@ -63,15 +53,8 @@ def paired(
     seed: int = 0,
     n_resamples: int | None = None,
 ) -> Paired:
-    """Compare two systems; instances with one label in ``clusters`` (papers) are drawn, and change sign, together.
+    """Compare two systems over the same instances; those of one label in ``clusters`` (papers) are drawn together.
 
-    Parameters
-    ----------
-    a, b : array-like of float, shape (n,)
-        Over the same instances in the same order; `SettingError` if they are not equally many, or not finite.
-
-    Notes
-    -----
     The p-value is of the sign-flip test of the papers' summed differences: were the systems alike, each could as
     well have the other sign. Up to 13 papers that differ all flips are counted; beyond, p is (1 + as extreme) /
     (1 + drawn), which is never 0: Phipson and Smyth, Statistical Applications in Genetics 9:39 (2010). Over more

@@ -1,7 +1,5 @@
 """Whether two kinds of labels put systems in the same order: rank correlations, ties counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -41,10 +39,7 @@ def _correlation(x: Values, y: Values) -> Values:
 def rank_agreement(a: ArrayLike, b: ArrayLike) -> tuple[Estimate, Estimate]:
     """Kendall's tau and Spearman's rho of the systems' means, with intervals that draw questions whole.
 
-    Parameters
-    ----------
-    a, b : array-like of float, shape (n_questions, n_systems)
-        The same questions and systems by two kinds of labels; NaN where a system has no value.
+    Both have the shape (n_questions, n_systems), and NaN where a system has no value.
     """
     kinds = [np.asarray(values, dtype=np.float64) for values in (a, b)]
     units = np.stack(

@@ -1,7 +1,5 @@
 """Shares of things that are one way or the other, and whether a share is the same under several conditions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -157,28 +157,12 @@ def score(
 ) -> Score:
     """Score selections on a task; an instance without anything to cover is skipped, never scored 0.
 
-    Parameters
-    ----------
-    task : Task or str
-        A name as `task_named` takes it.
-    gold : iterable of (instance id, EvidenceSet)
-        All instances of the dataset, each once.
-    selections : mapping of str to sequence of int
-        Instance id to sentence indices. Repeated indices are dropped. More than the budget: the expected
-        recall of as many of them as the budget allows. Or to Aspect Recalls that were measured elsewhere: then
-        that is the one measure.
-    missing : {"report", "zero"}
-        What becomes of an instance without a selection: it is left out of the mean, or scored 0. It is
-        named and counted either way.
-    papers : mapping of str to str, optional
-        Instance id to paper id: instances of one paper are drawn together. Each is alone where not given.
+    ``gold`` has all instances of the dataset, each once. Of ``selections``, by instance id, repeated indices are
+    dropped, and of more than the budget the expected recall of as many as it allows counts; instead they may be Aspect
+    Recalls that were measured elsewhere. An instance without one is left out of the mean, or with ``missing="zero"``
+    scored 0. ``papers`` are paper ids by instance id: instances of one paper are drawn together.
 
-    Raises
-    ------
-    SelectionError
-        If a selection belongs to no instance of ``gold``, or is not a list of indices of its paper.
-    SettingError
-        If ``task`` or ``missing`` is unknown, or ``gold`` repeats an instance.
+    `SelectionError` for a selection that belongs to no instance, or is no list of indices of its paper.
     """
     task = task_named(task)
     if missing not in ("report", "zero"):

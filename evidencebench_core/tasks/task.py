@@ -1,17 +1,13 @@
 """The questions that a retriever is asked: which aspects, with how many sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from evidencebench_core.data.model import EvidenceSet, Focus
 from evidencebench_core.errors import SettingError, shown
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import EvidenceSet, Focus
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,6 @@ def test_a_model_with_prompts_is_given_queries_and_documents_apart(
     encoder = Encoder(str(tmp_path / "model"))
     plain = model.encode(["query: one", "passage: one", "two one"])
     assert encoder.vectors("one", ["one"]) == pytest.approx(plain[:2], abs=1e-6)
-    assert encoding.is_loaded(str(tmp_path / "model"))
     # an instruction takes the place of the query's prompt
     assert encoder.vectors("one", ["one"], "two ") == pytest.approx(plain[[2, 1]], abs=1e-6)
     monkeypatch.setattr(encoding, "encode", None)  # kept apart: the model is needed no more

@@ -14,7 +14,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError, EvidenceBenchError, SettingError
 from evidencebench_core.export import rows
 from evidencebench_core.runs import RunStore, execute, plan, score_run
-from evidencebench_core.runs.official import import_official, is_test_set
+from evidencebench_core.runs.official import import_official
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, store_with
 
@@ -67,7 +67,6 @@ def test_systems_become_runs_of_scores_by_task(store: Store, tmp_path: Path) -> 
     score = score_run(store, sections, "result-er@5")
     assert (score.n_scored, score.n_skipped, score.per_instance["tiny_5"]) == (8, 2, EIGHT[3])
     assert import_official(store, "tiny", log(tmp_path, LINES))[0] == tuple(map(RunStore(store).run, infos))
-    assert not is_test_set(store, "tiny")
 
 
 def test_they_are_compared_and_sliced_with_others(store: Store, tmp_path: Path) -> None:

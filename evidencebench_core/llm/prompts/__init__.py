@@ -4,8 +4,6 @@ In them ``{{name}}`` stands for the words of ``parts/name.txt``, which prompts s
 What comes out of papers is put between tags, and can neither close its tag nor open another, nor bring in either name.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Iterable

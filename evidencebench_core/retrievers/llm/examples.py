@@ -1,22 +1,16 @@
 """Examples in prompts: hypotheses of other papers with their gold sentences, never a whole paper."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from evidencebench_core.data.model import paper_key
+from evidencebench_core.data.model import Instance, paper_key
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.llm.prompts import on_one_line
 from evidencebench_core.metrics import optimal_cover
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import Instance
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.retrievers.base import Query
+from evidencebench_core.retrievers.base import Query
 
 
 def example_text(hypothesis: str, sentences: Iterable[str]) -> str:

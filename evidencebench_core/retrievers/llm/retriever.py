@@ -1,17 +1,16 @@
 """A language model that is asked which sentences it would choose."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.llm.client import LLM
 from evidencebench_core.llm.prompts import Prompt, prompt, prompt_part
 from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever, ranking_in_order
 from evidencebench_core.retrievers.llm.examples import ExamplePool
@@ -31,9 +30,6 @@ from evidencebench_core.retrievers.settings import (
     Temperature,
     parameters_of,
 )
-
-if TYPE_CHECKING:
-    from evidencebench_core.llm.client import LLM
 
 _FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 _MAX_TOKENS: Final = 1_024

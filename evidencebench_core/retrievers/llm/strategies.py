@@ -1,25 +1,20 @@
 """The paper's strategies: async functions that ask a model about a query until it has chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 
+from evidencebench_core.data.model import Focus, SentenceType
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.answers import Answer, Message, estimated_prompt_tokens
 from evidencebench_core.llm.budget import price_of
-from evidencebench_core.llm.client import gather
+from evidencebench_core.llm.client import LLM, gather
 from evidencebench_core.llm.parse import UNREADABLE, ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import Focus, SentenceType
-    from evidencebench_core.llm.client import LLM
-    from evidencebench_core.retrievers.base import Query
+from evidencebench_core.retrievers.base import Query
 
 REGENERATE: Final = "regenerate"
 _BY_SECTION: Final = ("section", "result-section")

@@ -17,11 +17,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.encoding import TrainedOn
-from evidencebench_core.retrievers.ranker.features import (
-    FEATURES,
-    Features,
-    standardised,
-)
+from evidencebench_core.retrievers.ranker.features import FEATURES, Features, standardised
 from evidencebench_core.retrievers.ranker.selection import Selecting
 
 FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
@@ -79,35 +75,19 @@ class Network(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
-    """Everything that ranks a paper.
+    """Everything that ranks a paper."""
 
-    Attributes
-    ----------
-    encoder, encoder_identity : str
-        The embedding model, and the identity of its weights.
-    topics, shared_topics : Projection
-        Of a sentence's embedding, and of its product with the hypothesis'.
-    network : Network
-    trees : mapping of focus to str
-        LightGBM's text of a sum of regression trees over the first `N_OWN` columns.
-    trained_on : TrainedOn
-    selecting : Selecting
-        How picks follow from scores.
-    cosine_weight : float
-        How much closeness to the hypothesis counts beside what was learnt, both in standard deviations.
-    notes : mapping
-        Seed, numbers of examples and sentences: JSON values.
-    """
-
-    encoder: str
+    encoder: str  # the embedding model
     encoder_identity: str
-    topics: Projection
-    shared_topics: Projection
+    topics: Projection  # of a sentence's embedding
+    shared_topics: Projection  # of its product with the hypothesis'
     network: Network
-    trees: Mapping[Focus, str]
+    trees: Mapping[Focus, str]  # LightGBM's text of a sum of regression trees over the first `N_OWN` columns
     trained_on: TrainedOn = field(default_factory=TrainedOn)
     selecting: Selecting = field(default_factory=Selecting)
-    cosine_weight: float = 0.0
+    cosine_weight: float = (
+        0.0  # of closeness to the hypothesis beside what was learnt, both in standard deviations
+    )
     notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     trees_share: ClassVar[float] = 0.15  # how much the trees' standardised scores count beside the network's

@@ -4,26 +4,22 @@ The work of many units runs until all of it waits; what it waits for is one batc
 under way is in the store: whoever goes on with its run finds it by its id.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import orjson
 
 from evidencebench_core.data.primitives import now
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMError, LLMRejectedError, SettingError
 from evidencebench_core.llm import LLM, Answer, Call, Limits, Spending
 from evidencebench_core.llm.client import Transport, gather
 from evidencebench_core.runs.execution import model_answers
 from evidencebench_core.runs.planning import Plan, Unit
 from evidencebench_core.runs.store import Results
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
 
 _AT_ONCE: Final = 1_000  # questions under way, and requests of a batch
 _LOOK: Final = 0.1  # seconds between looks whether all work waits

@@ -57,6 +57,9 @@ def test_headings_in_a_structured_abstract_are_abstract_and_open_nothing() -> No
     assert classes_of(*lines) == ["other", *["abstract"] * 4, "introduction", "results", "results"]
     # A background below the discussion opens nothing; without a readable main heading text is other.
     assert classes_of("# Results", "Yes.", "# COMMENTS", "# Background", "Known.")[2:] == ["discussion"] * 3
+    # A summary on top is the abstract, one below the methods the conclusion.
+    twice = classes_of("# Summary", "Short.", "# Methods", "So.", "# Summary")
+    assert twice[::2] == ["abstract", "methods", "conclusion"]
     assert classes_of("> Short.", "# \ue001\ue002", "Text.") == ["abstract", "other", "other"]
     assert section_classes([], []) == section_titles([], []) == ()
 

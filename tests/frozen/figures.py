@@ -55,7 +55,7 @@ def compute(dataset: Path, variants: Path, out: Path) -> None:
         "spelling": ("variants", bm25, "--question", "spelling"),
         "slices": ("slices", *several, "--task", "result-er@5"),
         "dataset": ("dataset", "train"),
-        "agreement": ("agreement", *ANNOTATED, "--dataset", "train", *ANNOTATORS),
+        "agreement": ("agreement", "--dataset", "train", *ANNOTATORS),
     }
     _run_wordings(variants)
     for name, words in questions.items():

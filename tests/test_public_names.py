@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import evidencebench_core
+from evidencebench_core.data import Store
 from tests.cli.test_verbs import VERBS
 
 ROOT = Path(__file__).parent.parent
@@ -83,3 +84,20 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str, forbidden: set
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not forbidden & set(done.stderr.splitlines()[-1].split())
+
+
+def test_what_comes_back_prints_itself_in_a_line(store: Store) -> None:
+    longest = evidencebench_core.evaluate(lambda query: [*map(len, query.sentences)], "tiny", store=store)
+    report = evidencebench_core.compare(
+        store, [longest, evidencebench_core.evaluate("bm25", "tiny", store=store)]
+    )
+    values = (
+        store,
+        store.dataset("tiny"),
+        store.get("tiny", "tiny_0"),
+        longest,
+        longest.run,
+        longest.scores[0],
+        report,
+    )
+    assert all(len(repr(value)) < 300 and "\n" not in repr(value) for value in values)

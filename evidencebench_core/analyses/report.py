@@ -45,6 +45,10 @@ class Report:
     brief: Mapping[str, Sequence[str]] = field(default_factory=dict)
     shares: Sequence[str] = ()
 
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name} ({len(table):,})" for name, table in self.tables.items())
+        return f"Report({self.title!r}: {tables})"
+
     def share_columns(self, table: str) -> frozenset[str]:
         """The columns of a table that are to be shown in percent: `SHARES`, and the bounds beside them."""
         columns = frozenset(map(str, self.tables[table].columns))

@@ -79,6 +79,10 @@ class Instance:
     kept: Mapping[str, Any] = field(default_factory=dict)
     key_order: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        aspects = f"{len(self.sentences)} sentences, {len(self.evidence.aspects)} aspects"
+        return f"Instance({self.id!r}: {self.hypothesis[:80]!r}, {aspects})"
+
     @property
     def is_sufficient(self) -> bool:
         """Whether its gold is sufficient, not complete."""

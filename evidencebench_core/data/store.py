@@ -41,6 +41,9 @@ class DatasetInfo:
     synthetic: bool  # whether at least one instance marks itself as made up
     sufficient: bool  # whether an instance says that its gold is sufficient, not complete
 
+    def __repr__(self) -> str:
+        return f"DatasetInfo({self.name!r}: {self.n_instances:,} instances of {self.n_papers:,} papers)"
+
     @property
     def gold_notes(self) -> tuple[str, ...]:
         """Notes to stand beside every recall on it."""
@@ -75,6 +78,9 @@ class Store(Database):
     Nothing is opened or made before it is asked for something. Every method raises `StoreError` if the file cannot be
     used, and `UnknownNameError` for a dataset or an instance that is not there.
     """
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r})"
 
     def backup(self, path: Path, overwrite: bool = False) -> int:
         """Copy the store, as it is now, to a file that only its owner may read; its size in bytes."""

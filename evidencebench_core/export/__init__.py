@@ -1,7 +1,5 @@
 """Out of the house: TREC, CSV, JSON, the benchmark's own format and one-file HTML reports."""
 
-from __future__ import annotations
-
 from evidencebench_core.export.dataset import stream_dataset, write_benchmark
 from evidencebench_core.export.findings import findings_document, findings_html, left_out_text, pick_documents
 from evidencebench_core.export.run_rows import Row, rows, tasks_of, versions, watched

@@ -150,6 +150,9 @@ class RunInfo:
     n_with_results: int = 0  # units with result aspects that have an answer for any focus
     n_trained_on: int = 0  # instances whose papers its model has learnt from: no score on them is an estimate
 
+    def __repr__(self) -> str:
+        return f"RunInfo({self.id!r}: {self.label} on {self.dataset or self.subject[:12]}, {self.n_answered:,} answers)"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RunInfo) and hash(self) == hash(other)
 

@@ -95,7 +95,6 @@ def test_what_comes_back_prints_itself_in_a_line(store: Store) -> None:
         store,
         store.dataset("tiny"),
         store.get("tiny", "tiny_0"),
-        longest,
         longest.run,
         longest.scores[0],
         report,

@@ -108,7 +108,11 @@ def _scores(runs: dict[str, str], out: Path) -> None:
         for score in json.loads(_command("score", run, *ALL_TASKS, "--json")):
             recalls = [f"{name} {recall:.12f}" for name, recall in sorted(score.pop("per_instance").items())]
             low, high = score.pop("ci95") or ("", "")
-            figures = {key: value for key, value in score.items() if not isinstance(value, dict | list)}
+            figures = {
+                key: value
+                for key, value in score.items()
+                if not isinstance(value, dict | list) and key != "run"
+            }
             digest = _digest("\n".join(recalls))
             rows.append({"retriever": name, **figures, "ci_low": low, "ci_high": high, "recalls": digest})
     _write(pd.DataFrame(rows), out / "scores.csv")

@@ -250,17 +250,20 @@ class RunStore:
         return pd.DataFrame(rows, columns=names)
 
     def run(self, run: str | object) -> RunInfo:
-        """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is not one.
+        """The run of this id, or the only one whose id starts like this, or that has this name.
 
-        A run, or what has the ``id`` of one, such as an `Evaluation`, will do.
+        A run, or what has the ``id`` of one, such as an `Evaluation`, will do. `UnknownNameError` if there is not one.
         """
         id_or_prefix = str(getattr(run, "id", run))
         prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         where = "?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id LIMIT 4"
         runs = self._infos(where, prefix) if prefix.isascii() else ()
+        if not runs:
+            named = [run for run in self._infos("1") if run.label == id_or_prefix and not run.variant]
+            runs = tuple(named[:4])
         if len(runs) > 1:
             problem = f"fits several runs ({', '.join(run.id for run in runs)})"
-            raise UnknownNameError(place, problem, "Give more of the id.")
+            raise UnknownNameError(place, problem, "Give an id, or more of it.")
         if not runs:
             remedy = "`evidencebench list runs` lists the runs there are."
             raise UnknownNameError(place, f"is not in {self.store.path}", remedy)

@@ -60,7 +60,7 @@ def test_no_such_run_and_a_beginning_that_fits_two(runs: RunStore) -> None:
     firsts = [made(runs, "random", seed=seed).id[0] for seed in range(17)]
     (shared, _), *_ = Counter(firsts).most_common()
     for name in ("", "  ", "nope", "%", "_" * 12, "\ud800", shared):
-        with pytest.raises(UnknownNameError, match="Give more of the id" if name == shared else "list runs"):
+        with pytest.raises(UnknownNameError, match="or more of it" if name == shared else "list runs"):
             runs.run(name)
 
 
@@ -252,4 +252,5 @@ def test_a_run_under_way_that_is_deleted_ends_with_a_reason(store: Store, what: 
 def test_a_renamed_run_is_the_same_run(store: Store) -> None:
     runs, lead = RunStore(store), run(store, "lead")
     assert runs.rename(lead, " the\nfirst ") == replace(lead, label="the first") == run(store, "lead")
+    assert runs.run("the first").id == lead.id
     assert runs.rename(lead, " ") == lead

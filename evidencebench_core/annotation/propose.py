@@ -18,11 +18,11 @@ from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import MAX_ASPECT, MODEL, Annotation
 from evidencebench_core.annotation.store import PROPOSALS
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import LLMAnswerError, SettingError
+from evidencebench_core.errors import LLMAnswerError
 from evidencebench_core.llm import Answer, Message, prompt
 from evidencebench_core.llm.parse import after_thinking, read_answer
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import Fresh, Plan, RunSpec, chat_plan, parameters_of, request_settings
+from evidencebench_core.runs import Fresh, Plan, chat_plan, chat_spec, parameters_of
 from evidencebench_core.words import clipped_text, one_line
 
 if TYPE_CHECKING:
@@ -88,17 +88,13 @@ def proposal_plan(
 ) -> Plan:
     """What is still to be asked for these papers; `Annotations.proposals` reads the answers as annotations."""
     by_unit = {given.unit(): given for given in inputs}
-    if not model.strip():
-        raise SettingError("model", "is not named", "Say --model NAME.")
-    versions = [prompt(name).version for name in _PROMPTS]
-    identity = {"prompts": versions, "model": model, **request_settings(settings)}
-    spec = RunSpec(*PROPOSALS, identity)
+    spec = chat_spec(*PROPOSALS, "propose", model, _PROMPTS, settings)
 
     async def answer(asking: LLM, unit: str) -> Mapping[str, Any]:
         given = by_unit[unit]
-        return await propose(asking, given, marked_paper(store, given.paper), model, spec.settings)
+        return await propose(asking, given, marked_paper(store, given.paper), model, spec.request)
 
-    return chat_plan(store, spec, tuple(by_unit), answer, llm, fresh=fresh)
+    return chat_plan(store, spec.run, tuple(by_unit), answer, llm, fresh=fresh)
 
 
 # -- the conversation -----------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import partial, wraps
-from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
@@ -33,7 +32,6 @@ from evidencebench_core.words import WARNING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-SAMPLE: Final = Path(__file__).resolve().parents[1] / "sample_data" / "sample_data.json"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NEWEST: Final = {"notes": "id", "wordings": "added_at"}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from components.jobs import Job
-from evidencebench_core.analyses.sample import SAMPLE_RUNS, ingest_sample
+from evidencebench_core.analyses.sample import SAMPLE_RUNS, sample
 from evidencebench_core.data import DatasetInfo, download, ingest, open_store
 from evidencebench_core.llm import Budget, Spending
 from evidencebench_core.runs import Plan, Step, execute, train_ranker
@@ -66,9 +66,9 @@ def train(job: Job, path: Path, dataset: str) -> str:
     return f"{learnt}. How good it is on papers that it has not seen, its cross-validated run says."
 
 
-def read_sample(job: Job, path: Path, file: Path) -> str:
+def read_sample(job: Job, path: Path) -> str:
     """The sample papers, with runs over them."""
-    return f"{_loaded(ingest_sample(open_store(path), file).dataset)}, with runs of {', '.join(SAMPLE_RUNS)}."
+    return f"{_loaded(sample(open_store(path)))}, with runs of {', '.join(SAMPLE_RUNS)}."
 
 
 def read_file(job: Job, path: Path, file: Path, name: str) -> str:

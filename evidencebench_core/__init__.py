@@ -1,8 +1,8 @@
 """EvidenceBench Explorer's core: everything the app and the command can do, for a notebook.
 
->>> from evidencebench_core import compare, evaluate, ingest, make_retriever, open_store, query_of
+>>> from evidencebench_core import compare, evaluate, make_retriever, open_store, query_of, sample
 >>> store = open_store("evidence.sqlite")
->>> dataset = ingest(store, "sample_data/sample_data.json").dataset.name
+>>> dataset = sample(store).name
 >>> longest = evaluate(lambda query: [len(text) for text in query.sentences], dataset, name="longest", store=store)
 >>> report = compare(store, [longest, evaluate("bm25", dataset, store=store)], "er@10")
 >>> instance = store.get(dataset, store.ids(dataset)[0])
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from evidencebench_core.analyses.comparison import compare
+    from evidencebench_core.analyses.sample import sample
     from evidencebench_core.data.ingestion import ingest
     from evidencebench_core.data.model import Instance
     from evidencebench_core.data.store import open_store
@@ -58,12 +59,13 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # before huggingface-hub
 __all__ = [
     "RETRIEVERS", "TASKS", "EvidenceBenchError", "Instance", "Query", "Retrieval", "Retriever", "RunStore",
     "__version__", "compare", "estimate", "evaluate", "execute", "import_run", "ingest", "make_retriever",
-    "open_store", "plan", "query_of", "run", "score", "score_predictions", "score_run", "show", "task_named",
+    "open_store", "plan", "query_of", "run", "sample", "score", "score_predictions", "score_run", "show", "task_named",
 ]  # fmt: skip
 
 _HOMES: Final = {
-    "compare": "analyses.comparison", "ingest": "data.ingestion", "Instance": "data.model", "open_store": "data.store",
-    "EvidenceBenchError": "errors", "show": "export.reader", "import_run": "export.predictions",
+    "compare": "analyses.comparison", "sample": "analyses.sample", "ingest": "data.ingestion",
+    "Instance": "data.model", "open_store": "data.store", "EvidenceBenchError": "errors",
+    "show": "export.reader", "import_run": "export.predictions",
     **dict.fromkeys(("RETRIEVERS", "Query", "Retrieval", "Retriever", "make_retriever", "query_of"), "retrievers"),
     **dict.fromkeys(("TASKS", "score", "task_named"), "tasks"),
 }  # fmt: skip

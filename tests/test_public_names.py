@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 NAMES = {
     "EvidenceBenchError", "Instance", "Query", "RETRIEVERS", "Retrieval", "Retriever", "RunStore", "TASKS",
     "__version__", "compare", "estimate", "evaluate", "execute", "import_run", "ingest", "make_retriever", "open_store",
-    "plan", "query_of", "run", "score", "score_predictions", "score_run", "show", "task_named",
+    "plan", "query_of", "run", "sample", "score", "score_predictions", "score_run", "show", "task_named",
 }
 # fmt: on
 TORCH = {"torch", "sentence_transformers", "transformers", "sklearn"}

@@ -27,7 +27,7 @@ def draw_sample() -> None:
     )
     title = "Read the sample papers"
     label = "Load the sample papers"
-    _start_button(label, "sample", title, read_sample, resources.SAMPLE, type="primary")
+    _start_button(label, "sample", title, read_sample, type="primary")
 
 
 def draw_file() -> None:

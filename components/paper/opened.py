@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from components import resources
-from components.resources import SAMPLE, cached
+from components.resources import cached
+from evidencebench_core.analyses.sample import SAMPLE
 from evidencebench_core.data import read_instances
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PageImage, Paper

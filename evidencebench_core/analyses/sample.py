@@ -6,30 +6,36 @@ from pathlib import Path
 from typing import Final
 
 from evidencebench_core.analyses.wording import QUESTIONS, variants_for
-from evidencebench_core.data.ingestion import IngestResult, ingest
-from evidencebench_core.data.store import Store
+from evidencebench_core.data.ingestion import ingest
+from evidencebench_core.data.store import DatasetInfo, Store, open_store
 from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import TASKS
 
 SAMPLE_RUNS: Final = ("bm25", "abstract-tail", "lead")
 """Retrievers that answer all sample papers in milliseconds, without a model to load."""
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_ROOT: Final = (
+    _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
+)  # installed, or a checkout
+SAMPLE: Final = _ROOT / "sample_data" / "sample_data.json"
 
 
-def ingest_sample(store: Store, path: Path) -> IngestResult:
-    """Ingest the sample papers and run `SAMPLE_RUNS` over them, once: a sample with a run is left as it is.
+def sample(store: Store | None = None) -> DatasetInfo:
+    """The six sample papers, in a store (the one in force), with `SAMPLE_RUNS` over them where no run was yet.
 
     Each is run over the original hypotheses, the first over all other wordings too.
     """
-    result = ingest(store, path, "sample_data")
-    name = result.dataset.name
-    if RunStore(store).runs(name):
-        return result
-    plans = [plan(store, name, retriever, tasks=tuple(TASKS)) for retriever in SAMPLE_RUNS]
+    store = store or open_store()
+    dataset = ingest(store, SAMPLE, "sample_data").dataset
+    if RunStore(store).runs(dataset.name):
+        return dataset
+    plans = [plan(store, dataset.name, retriever, tasks=tuple(TASKS)) for retriever in SAMPLE_RUNS]
     for question in QUESTIONS:
-        wordings = variants_for(store, name, question)
+        wordings = variants_for(store, dataset.name, question)
         plans += [
-            plan(store, name, SAMPLE_RUNS[0], tasks=tuple(TASKS), variant=wording) for wording in wordings
+            plan(store, dataset.name, SAMPLE_RUNS[0], tasks=tuple(TASKS), variant=wording)
+            for wording in wordings
         ]
     for planned in plans:
         list(execute(planned))
-    return result
+    return dataset

@@ -32,11 +32,9 @@ def serve(
     folder = app_folder()
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if sample:
-        from evidencebench_core.analyses.sample import ingest_sample
+        from evidencebench_core.analyses.sample import sample as add_sample
 
-        result = ingest_sample(store, folder / "sample_data" / "sample_data.json")
-        when = "now" if result.added else "already"
-        note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
+        note(f"The sample papers are in {store.path}, as {add_sample(store).name}.")
     if no_token and host in _THIS_MACHINE:
         environment["EVIDENCEBENCH_TOKEN"] = ""
     elif not environment.get("EVIDENCEBENCH_TOKEN"):

@@ -96,7 +96,7 @@ def test_a_cap_is_exact_and_the_next_start_does_the_rest(command: Command, tiny:
         assert command.json(*MODEL, "--estimate")["estimate"]["calls"] == 6
         assert len(server.requests) == 0
         capped = command(*MODEL, "--max-calls", "2", "--concurrency", "8")
-        assert capped.code == 1
+        assert capped.code == 3
         assert capped.err.splitlines()[-1].startswith("evidencebench: ")
         assert len(server.requests) == 2
         done = command(*MODEL, "--json")

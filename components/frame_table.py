@@ -47,6 +47,15 @@ def frame_table(
     table(columns, frame_rows(columns, frame, ids), key=key, **options)
 
 
+def bounded(key: str, label: str, low: str = "low", high: str = "high", **look: Any) -> tuple[Column, ...]:
+    """The columns of a coefficient and of the bounds of its 95% interval."""
+    return (
+        Column(key, label, "number", digits=2, **look),
+        Column(low, "95% from", "number", digits=2),
+        Column(high, "to", "number", digits=2),
+    )
+
+
 def frame_rows(columns: Sequence[Column], frame: pd.DataFrame, ids: str = "") -> list[Row]:
     """The rows of a `frame_table`; what is undefined is an empty cell."""
     shown = frame[[column.key for column in columns]]

@@ -11,7 +11,7 @@ from components.answers.labels import badge
 from components.answers.one_answer import draw_unit
 from components.answers.view import answers_of, judge_picker, key_of, labels_of, report_of
 from components.desk import Actions, Decision, Item, desk
-from components.frame_table import frame_table, intervals
+from components.frame_table import bounded, frame_table, intervals
 from components.markdown import literal
 from components.page import percent
 from components.state import PageState
@@ -24,9 +24,7 @@ from evidencebench_core.words import quantity
 _ORDER: Final = (
     Column("people", "By people"),
     Column("judge", "By the model"),
-    Column("tau", "Tau", "number", digits=2),
-    Column("tau_low", "95%, from", "number", digits=2),
-    Column("tau_high", "to", "number", digits=2),
+    *bounded("tau", "Tau", "tau_low", "tau_high"),
     Column("systems", "Systems", "number"),
 )
 _DECIDING: Final = "Accept: the judge is right. Reject: people are."

@@ -202,7 +202,7 @@ def delete(
     name: str = _NAME,
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
 ) -> int:
-    """Delete something and all that hangs on it. Or the cache of embeddings."""
+    """Delete something and everything that depends on it. Or empty the cache of embeddings."""
     remove: Callable[[], object]
     if kind == "embeddings":
         from evidencebench_core.retrievers.encoding import cache_folder, cache_size, empty_cache
@@ -242,5 +242,5 @@ def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], 
         "answers": (partial(ANSWER_SETS.named, store), ANSWER_SETS.rename, ANSWER_SETS.delete),
     }
     info, rename_to, remove = named[kind]
-    text = f"{kind} {info(name).name}, and what hangs on it"
+    text = f"{kind} {info(name).name}, and everything that depends on it"
     return text, partial(rename_to, store, name), partial(remove, store, name)

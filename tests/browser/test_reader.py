@@ -167,7 +167,7 @@ def test_of_two_components_the_one_with_the_focus_has_the_keys_else_the_main_one
 
 
 def switch_of_keys(page: Page) -> Locator:
-    """The switch in the list of keys; a reader that is mounted anew just then takes the list with it, once."""
+    """The checkbox *Single keys* of the list of keys, which is opened again if remounting the reader closed it."""
     switch = page.get_by_role("checkbox", name="Single keys")
     page.keyboard.press("Control+/")
     with suppress(Error):

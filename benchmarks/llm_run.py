@@ -116,14 +116,14 @@ def run_of(source: Path, latency: float, concurrency: int) -> dict[str, Any]:
     """A whole run into a new store."""
     from evidencebench_core.data.ingestion import ingest
     from evidencebench_core.data.store import open_store
-    from evidencebench_core.llm import LLM, Connection, Limits, listed_models
+    from evidencebench_core.llm import LLM, Connection, listed_models
     from evidencebench_core.runs import execute, plan
 
     with tempfile.TemporaryDirectory() as folder, served(latency) as server:
         store = open_store(Path(folder) / "store.sqlite")
         ingest(store, source, name="papers")
         listed_models(Connection(server.url, "none"))  # imports the openai package
-        llm = LLM(Connection(server.url, "none"), store, limits=Limits(concurrency))
+        llm = LLM(Connection(server.url, "none"), store, concurrency=concurrency)
         planned = plan(store, "papers", "llm", {"model": "scripted"}, llm=llm)
         load, began, began_cpu = os.getloadavg()[0], time.perf_counter(), time.process_time()
         *_, last = execute(planned)

@@ -1,6 +1,6 @@
 """The model server of this session: its address, key and model, and a try that says what came back.
 
-Address and model come from the session, else from the environment, else from the file that the last try saved.
+The address comes from the session, else from the environment.
 A key is kept in the memory of the session, for the server that it was typed for.
 """
 
@@ -15,7 +15,7 @@ from components.markdown import literal
 from components.state import key_name, session_connection, session_text, session_text_widget, set_session_text
 from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.llm import Connection, connection_from_environment, has_model, listed_models, one_word
-from evidencebench_core.llm.connection import OPENAI, check_address, check_key, save_server, saved_server
+from evidencebench_core.llm.connection import OPENAI, check_address, check_key
 from evidencebench_core.words import quantity
 
 
@@ -30,10 +30,8 @@ class Trial:
 
 
 def session_model() -> str:
-    """The model chosen in this session, else the one saved with the server; empty if there is none."""
-    server, model = saved_server()
-    saved = model if Connection(server or OPENAI).address == session_connection().address else ""
-    return session_text("llm.model", saved)
+    """The model chosen in this session; empty if there is none."""
+    return session_text("llm.model")
 
 
 def known_models() -> tuple[str, ...]:
@@ -84,8 +82,6 @@ def _draw_server() -> None:
         with st.spinner("Asking the server …", show_time=True):
             tried = trial(connection, session_model())
         st.session_state[_tried(connection)] = tried
-        if tried.ok and tried.model:
-            save_server(connection.base_url, session_model())
     with model_field:
         _draw_model()
     last = _last_trial(connection)

@@ -51,12 +51,12 @@ class Ask:
 
     def llm(self, store: Store) -> LLM:
         """The server in force, within these limits, with its answers kept in the store."""
-        from evidencebench_core.llm import LLM, Budget, Limits
+        from evidencebench_core.llm import LLM, Budget
 
         return LLM(
             store=store,
             budget=Budget(calls=self.max_calls, tokens=self.max_tokens, money=self.max_cost),
-            limits=Limits(self.concurrency),
+            concurrency=self.concurrency,
         )
 
 

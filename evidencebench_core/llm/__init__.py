@@ -1,7 +1,7 @@
 """Language models on any OpenAI-compatible server: asking, keeping answers, reading them, counting the cost."""
 
 from evidencebench_core.llm.answers import UNLIMITED_ANSWER, Answer, Call, Message
-from evidencebench_core.llm.budget import Budget, Forecast, Limits, Spending, price_of
+from evidencebench_core.llm.budget import Budget, Forecast, Spending, price_of
 from evidencebench_core.llm.client import LLM
 from evidencebench_core.llm.connection import Connection, connection_from_environment
 from evidencebench_core.llm.prompts import prompt

@@ -145,13 +145,6 @@ class Budget:
         return f"of ${self.money:,.4f} {spent} ${held.money:,.4f}, the next call takes at most ${call.money:,.4f}"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The most that a server is asked."""
-
-    concurrency: int = 8  # calls at once
-
-
 class Turns:
     """Lets calls begin in turn, within the limits of a server and the caps of a budget; for one event loop.
 
@@ -161,13 +154,13 @@ class Turns:
     for patience all pause, and the number at once is halved; it rises by one for as many answers.
     """
 
-    def __init__(self, limits: Limits, budget: Budget, batch: bool = False) -> None:
+    def __init__(self, at_once: int, budget: Budget, batch: bool = False) -> None:
         self.is_stopped = False
         self.under_way = Spending()  # at most
         self.answered_at = -math.inf  # the loop's time of the last answer to any call
         self.note = ""  # why calls wait, in a line for people
         self._budget, self._batch = budget, batch
-        self._most_at_once = self._at_once = float(limits.concurrency)
+        self._most_at_once = self._at_once = float(at_once)
         self._line, self._news = asyncio.Lock(), asyncio.Event()
         self._paused_until = -math.inf
         self._overhead: int | None = None  # tokens beyond a prompt's bytes, as counted; None: no answer yet

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import Answer, AnswerStore, Call, Message, spending_of, valid_text
-from evidencebench_core.llm.budget import Budget, Limits, Spending, Turns
+from evidencebench_core.llm.budget import Budget, Spending, Turns
 from evidencebench_core.llm.connection import Connection, connection_from_environment
 
 _FAILURES: Final = 10  # in a row, after which the run ends
@@ -53,13 +53,13 @@ class LLM:
     connection: Connection = field(default_factory=connection_from_environment)
     store: Store | None = None  # of answers, and of what runs have cost
     budget: Budget = field(default_factory=Budget)
-    limits: Limits = field(default_factory=Limits)
+    concurrency: int = 8  # the most calls at once
     fresh: bool | Collection[str] = False  # what is asked though it is answered: all, or what has these keys
     run_id: str = ""  # the run that pays
     transport: Transport | None = None  # without one HTTP
 
     def __post_init__(self) -> None:
-        self.turns = Turns(self.limits, self.budget)
+        self.turns = Turns(self.concurrency, self.budget)
         self._unknown: set[tuple[str, str]] = set()  # models, and parameters that they do not know
         self._n_failures = 0
 
@@ -71,7 +71,7 @@ class LLM:
         else:
             self._transport = self.transport
         # these belong to one event loop
-        self.turns = Turns(self.limits, self.budget, self._transport.is_batch)
+        self.turns = Turns(self.concurrency, self.budget, self._transport.is_batch)
         self.answers = AnswerStore(self.store, self.fresh, self.run_id)
         self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         if self.store is not None and self.run_id not in ("", self.budget.run_id):

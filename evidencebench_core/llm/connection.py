@@ -1,14 +1,9 @@
 """The model server and its key, which no repr, error or stored answer shows."""
 
-import json
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import unquote, urlsplit
-
-import platformdirs
 
 from evidencebench_core.errors import LLMError, SettingError
 from evidencebench_core.words import clipped_text
@@ -75,27 +70,6 @@ def check_key(text: str) -> None:
 
 
 def connection_from_environment() -> Connection:
-    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as the openai package reads them; of neither, the saved server."""
-    key = os.environ.get("OPENAI_API_KEY", "").strip()
-    base_url = (os.environ.get("OPENAI_BASE_URL") or "").strip() or ("" if key else saved_server()[0])
-    return Connection(base_url or OPENAI, key or None)
-
-
-def saved_server() -> tuple[str, str]:
-    """Base URL and model of the server that was chosen last, both empty where none is saved."""
-    try:
-        server, model = json.loads(_saved_path().read_text("utf-8"))
-    except (OSError, ValueError):
-        return "", ""
-    return str(server), str(model)
-
-
-def save_server(server: str, model: str) -> None:
-    """Keep both, and never a key, for the next session, where the folder can be written."""
-    with suppress(OSError):
-        _saved_path().parent.mkdir(parents=True, exist_ok=True)
-        _saved_path().write_text(json.dumps([server, model]), "utf-8")
-
-
-def _saved_path() -> Path:
-    return platformdirs.user_config_path("evidencebench", appauthor=False) / "server.json"
+    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as the openai package reads them."""
+    base_url = os.environ.get("OPENAI_BASE_URL", "").strip()
+    return Connection(base_url or OPENAI, os.environ.get("OPENAI_API_KEY", "").strip() or None)

@@ -16,7 +16,7 @@ from evidencebench_core.data.primitives import canonical_text
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, SettingError
 from evidencebench_core.llm.answers import Answer, Call, Message, answers_like
-from evidencebench_core.llm.budget import Forecast, Limits, Spending, price_of
+from evidencebench_core.llm.budget import Forecast, Spending, price_of
 from evidencebench_core.llm.client import LLM, Transport
 from evidencebench_core.llm.connection import Connection
 
@@ -74,7 +74,7 @@ def results(
                 if is_over or errors:
                     portal.call(llm.turns.stop)
                 else:
-                    for key, work in islice(rest, llm.limits.concurrency - len(under_way)):
+                    for key, work in islice(rest, llm.concurrency - len(under_way)):
                         under_way[portal.start_task_soon(work, llm)] = key
                 if not under_way or time.monotonic() > end:
                     break
@@ -131,7 +131,7 @@ def rehearse(
     """
     values: list[_T | None] = []
     stage, n_before = _Rehearsal(), 0
-    dry = LLM(llm.connection, llm.store, limits=Limits(1), fresh=llm.fresh, transport=stage)  # one by one
+    dry = LLM(llm.connection, llm.store, concurrency=1, fresh=llm.fresh, transport=stage)  # one by one
     for ready in results(dry, enumerate(pieces)):
         for _, value in ready:
             if isinstance(value, EvidenceBenchError):

@@ -16,7 +16,7 @@ from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError
-from evidencebench_core.llm import LLM, Budget, Connection, Limits
+from evidencebench_core.llm import LLM, Budget, Connection
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs import estimate, execute
@@ -49,7 +49,7 @@ def proposed(
 ) -> tuple[Annotation, int]:
     """What a scripted model proposes, and how often it was asked."""
     with scripted(answering(step)) as server:
-        llm = LLM(Connection(server.url, "s"), store, budget or Budget(), Limits(1))
+        llm = LLM(Connection(server.url, "s"), store, budget or Budget(), 1)
         try:
             for _ in execute(proposal_plan(store, [given], "m", llm=llm)):
                 pass

@@ -9,7 +9,7 @@ import pytest
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Limits, Spending, price_of
+from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Spending, price_of
 from evidencebench_core.llm.answers import AnswerStore, estimated_prompt_tokens, estimated_tokens, spending_of
 from evidencebench_core.llm.budget import call_cost, price_source
 from evidencebench_core.llm.client import Transport
@@ -35,7 +35,7 @@ def asked(
             await asyncio.sleep(0)
             return answer(int(call.key.split()[1]))
 
-    llm = LLM(Connection("http://h/v1"), None, budget, Limits(at_once), transport=Scripted())
+    llm = LLM(Connection("http://h/v1"), None, budget, at_once, transport=Scripted())
     calls = [call(number, size=size, **how) for number, size in enumerate(sizes)]
     pieces = [(made.key, partial(LLM.answer, call=made)) for made in calls]
     collected: list[Any] = []

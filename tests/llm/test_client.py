@@ -15,7 +15,6 @@ from evidencebench_core.llm import (
     Answer,
     Budget,
     Connection,
-    Limits,
     Message,
     answer_of,
     listed_models,
@@ -143,7 +142,7 @@ def test_prompts_that_are_too_long_fail_alone() -> None:
 
     texts = ["short", *["x" * (20 + n) for n in range(20)], "brief"]
     with scripted(answering(by_length)) as server:
-        llm = llm_of(server, limits=Limits(1))
+        llm = llm_of(server, concurrency=1)
         first, *refused, last = answers_of(llm, *map(question, texts))
         assert (first.text, last.text) == ("fits", "fits")
         assert {type(error) for error in refused} == {errors.LLMRejectedError}
@@ -272,7 +271,7 @@ def test_what_is_no_answer_is_one_that_failed_and_was_paid(store: Store) -> None
 def test_a_refused_value_ends_the_run_in_the_servers_words(error: Any, message: str, n_requests: int) -> None:
     with scripted(status(400, message, **error)) as server:
         with pytest.raises(errors.LLMRejectedError, match=message.partition(":")[0]) as caught:
-            ask_many(llm_of(server, limits=Limits(1)), temperature=1.0, max_tokens=100_000)
+            ask_many(llm_of(server, concurrency=1), temperature=1.0, max_tokens=100_000)
         assert caught.value.stops_run
         assert len(server.requests) == n_requests
 
@@ -286,7 +285,7 @@ def test_what_a_server_does_not_know_is_left_out_or_renamed_and_said() -> None:
         return status(400, "Unrecognized request argument: reasoning_effort") if unknown else reply("fine")
 
     with scripted(answering(picky)) as server:
-        llm = llm_of(server, limits=Limits(1))
+        llm = llm_of(server, concurrency=1)
         parameters = {"temperature": 0.0, "max_tokens": 7, "reasoning_effort": "low"}
         answers = answers_of(llm, *(question(str(n), **parameters) for n in range(20)))
         assert {answer.left_out for answer in answers} == {("reasoning_effort", "temperature")}
@@ -306,7 +305,7 @@ def test_a_silent_server_is_told_and_a_slow_one_is_not(monkeypatch: pytest.Monke
     assert caught.value.stops_run
     monkeypatch.setattr("evidencebench_core.llm.http._SILENCE", 0.5)
     with scripted(reply("here"), stall(), listed=["m"]) as server:  # it lists its models meanwhile
-        llm = llm_of(server, limits=Limits(1))
+        llm = llm_of(server, concurrency=1)
         with pytest.raises(errors.LLMUnreachableError, match="has not answered a call"):
             ask_many(llm)
         assert llm.budget.spent.calls == 1

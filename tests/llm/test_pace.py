@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from evidencebench_core.llm import LLM, Connection, Limits, Message
+from evidencebench_core.llm import LLM, Connection, Message
 from evidencebench_core.llm.http import HTTP
 from tests.llm.server import completion
 
@@ -60,14 +60,14 @@ class VirtualServer:
         document["usage"] = {"prompt_tokens": self.tokens - 10, "completion_tokens": 10}
         return httpx2.Response(200, json=document)
 
-    def asked(self, n: int, limits: Limits, n_words: int) -> tuple[list[Any], float]:
+    def asked(self, n: int, concurrency: int, n_words: int) -> tuple[list[Any], float]:
         """What becomes of so many questions asked all at once, and the seconds that it took."""
         connection = Connection("http://virtual/v1", "k")
 
         async def all_of_them() -> list[Any]:
             http = HTTP(connection, httpx2.MockTransport(self))
             http.client()._platform = "Linux"  # else found out in a thread, in real time
-            async with LLM(connection, limits=limits, transport=http) as llm:
+            async with LLM(connection, concurrency=concurrency, transport=http) as llm:
                 texts = (f"{number} {'word ' * n_words}" for number in range(n))
                 calls = (llm.chat([Message("user", text)], model="m", max_tokens=10) for text in texts)
                 return await asyncio.gather(*calls, return_exceptions=True)
@@ -82,7 +82,7 @@ class VirtualServer:
 def test_a_limit_in_tokens_a_minute_fails_nothing(limit: str, latency: float) -> None:
     # 96 calls of 7,000 tokens, of which a bucket of 300,000 holds 42 at first: (672 - 300) / 5 = 74.4 s
     server = VirtualServer(7_000, 300_000, latency, limit == "pause named")
-    answers, seconds = server.asked(96, Limits(32), n_words=5_500)
+    answers, seconds = server.asked(96, 32, n_words=5_500)
     assert [getattr(answer, "text", answer) for answer in answers] == ["yes"] * 96
     assert seconds < 1.15 * 74.4 + latency
     assert server.most_at_once <= 32

@@ -70,8 +70,7 @@ def open_page() -> OpenPage:
 
 
 @pytest.fixture
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """No server or key of whoever runs the test."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm import LLM, Budget, Connection, Limits
+from evidencebench_core.llm import LLM, Budget, Connection
 from evidencebench_core.runs import Plan, Progress, plan
 
 KEY = "sk-a-very-secret-key"
@@ -23,7 +23,7 @@ def asking(
     concurrency: int = 8, **options: Any,
 ) -> Plan:  # fmt: skip
     """A plan for a model behind this address; without a task for ER@10."""
-    llm = LLM(Connection(url, KEY), store, budget or Budget(), Limits(concurrency))
+    llm = LLM(Connection(url, KEY), store, budget or Budget(), concurrency)
     return plan(store, "tiny", "llm", settings, tasks or ["er@10"], llm=llm, **options)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.llm import LLM, Budget, Connection, Limits, Message
+from evidencebench_core.llm import LLM, Budget, Connection, Message
 from evidencebench_core.llm.answers import request_of
 from evidencebench_core.runs import (
     Plan,
@@ -104,11 +104,11 @@ WORKER = """
 import sys
 from pathlib import Path
 from evidencebench_core.data.store import open_store
-from evidencebench_core.llm import LLM, Limits
+from evidencebench_core.llm import LLM
 from evidencebench_core.runs import execute, plan
 path, strategy, n = sys.argv[1:]
 store = open_store(Path(path))
-llm = LLM(store=store, limits=Limits(int(n)))
+llm = LLM(store=store, concurrency=int(n))
 settings = {"model": "m", "strategy": strategy}
 for report in execute(plan(store, "tiny", "llm", settings, ["er@10"], llm=llm)):
     print(report.done, flush=True)
@@ -213,7 +213,7 @@ def questions(store: Store, server: Scripted, units: list[str] = UNITS, **more: 
     async def ask(llm: LLM, unit: str) -> Result:
         return await ask_model(llm, [Message("user", unit)], PARAMETERS)
 
-    llm = LLM(Connection(server.url, "secret"), store, limits=Limits(4))
+    llm = LLM(Connection(server.url, "secret"), store, concurrency=4)
     return chat_plan(store, SPEC, units, ask, llm, **more)
 
 

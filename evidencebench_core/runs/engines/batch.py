@@ -15,7 +15,7 @@ import orjson
 from evidencebench_core.data.primitives import now
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMError, LLMRejectedError, SettingError
-from evidencebench_core.llm import LLM, Answer, Call, Limits, Spending
+from evidencebench_core.llm import LLM, Answer, Call, Spending
 from evidencebench_core.llm.client import Transport, gather
 from evidencebench_core.runs.execution import model_answers
 from evidencebench_core.runs.planning import Plan, Unit
@@ -47,7 +47,7 @@ class BatchEngine(Transport):
         self._plan, self._http = plan, HTTP(plan.llm.connection)
         self._waiting: dict[str, tuple[Call, dict[str, Any], asyncio.Future[Answer | LLMError]]] = {}
         self._has_earlier = asyncio.Event()
-        llm = replace(plan.llm, transport=self, limits=Limits(_AT_ONCE))
+        llm = replace(plan.llm, transport=self, concurrency=_AT_ONCE)
         plan = replace(plan, ask=self._ask)
         yield from model_answers(plan, llm, stopped=stopped, grace=0.0, beside=self._run)
 

@@ -87,23 +87,29 @@ def proposal_plan(
     fresh: Fresh = False,
 ) -> Plan:
     """What is still to be asked for these papers; `Annotations.proposals` reads the answers as annotations."""
-    by_unit = {given.unit(): given for given in inputs}
+    conversations = {given.unit(): _Conversation(store, given) for given in inputs}
     spec = chat_spec(*PROPOSALS, "propose", model, _PROMPTS, settings)
-
-    async def answer(asking: LLM, unit: str) -> Mapping[str, Any]:
-        given = by_unit[unit]
-        return await propose(asking, given, marked_paper(store, given.paper), model, spec.request)
-
-    return chat_plan(store, spec.run, tuple(by_unit), answer, llm, fresh=fresh)
+    return chat_plan(store, spec, tuple(conversations), conversations.__getitem__, llm, fresh=fresh)
 
 
 # -- the conversation -----------------------------------------------------------------------------
 
 
-async def propose(
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """The conversation about one paper; its result is what `Annotation.as_dict` gives."""
+
+    store: Store
+    given: ProposalInput
+
+    async def answer(self, llm: LLM, model: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        marked = marked_paper(self.store, self.given.paper)
+        return await _proposal(llm, self.given, marked, model, request)
+
+
+async def _proposal(
     llm: LLM, given: ProposalInput, marked: MarkedPaper, model: str, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The conversation about one paper; its result is what `Annotation.as_dict` gives."""
     talk = _Talk(llm, parameters_of(model, settings))
     sentences = marked.paper.sentences
     hypothesis = one_line(given.hypothesis or marked.hypothesis)

@@ -12,14 +12,14 @@ from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.runs import (
-    ChatPlan,
     Fresh,
+    Plan,
     Question,
     Result,
     RunInfo,
     RunStore,
+    chat_plan,
     chat_spec,
-    plan_questions,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
     llm: LLM | None = None,
     fresh: Fresh = False,
     request: Mapping[str, object] | None = None,
-) -> ChatPlan:
+) -> Plan:
     """The run in which a model answers each hypothesis of a dataset from its paper, citing sentences.
 
     With the focus ``results`` it is asked for findings only, and instances without a result aspect are left out.
@@ -61,7 +61,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
     prompts = [f"{ASKED}-results" if focus == "results" else ASKED]
     subject = store.dataset(dataset).sha256
     spec = chat_spec(KIND, subject, ASKED, model, prompts, request, {"focus": focus})
-    return plan_questions(store, spec, ids, question, llm, fresh=fresh)
+    return chat_plan(store, spec, ids, question, llm, fresh=fresh)
 
 
 def answers_of(store: Store, run: RunInfo) -> dict[str, CitedAnswer]:

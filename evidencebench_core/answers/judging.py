@@ -21,16 +21,16 @@ from evidencebench_core.llm.labels import label_of, read_label
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.runs import (
     JUDGEMENTS,
-    ChatPlan,
     Fresh,
+    Plan,
     Question,
     Result,
     RunInfo,
     RunStore,
+    chat_plan,
     chat_run,
     chat_spec,
     judge_run,
-    plan_questions,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     llm: LLM | None = None,
     fresh: Fresh = False,
     request: Mapping[str, object] | None = None,
-) -> ChatPlan:
+) -> Plan:
     """The run in which a model judges the answers of a set or a run, those to its first ``limit`` questions.
 
     ``relevance``: how much an answer needs each sentence. ``citations``: whether a document supports the sentence
@@ -94,7 +94,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
         problem = f"cannot be judged by {task}"
         raise SettingError(f"run {name}", problem, "Of a run of `answers ask` the citations are judged.")
     spec = chat_spec(JUDGEMENTS, subject, task, model, JUDGES[task].prompts, request)
-    return plan_questions(store, spec, tuple(questions), questions.__getitem__, llm, fresh=fresh)
+    return chat_plan(store, spec, tuple(questions), questions.__getitem__, llm, fresh=fresh)
 
 
 def is_answer_set(store: Store, name: str) -> bool:

@@ -11,7 +11,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.llm.client import gather
 from evidencebench_core.llm.labels import label_of
 from evidencebench_core.papers.find import Findings, ReadPaper
-from evidencebench_core.runs import Question, Result, ask_model, parameters_of, request_settings
+from evidencebench_core.runs import Question, Result, request_settings
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -43,4 +43,4 @@ async def stances_of(llm: LLM, findings: Findings, *, model: str) -> dict[int, s
 
 
 async def _result(llm: LLM, question: Question, model: str) -> Result:
-    return await ask_model(llm, question.messages(), parameters_of(model, request_settings()))
+    return await question.answer(llm, model, request_settings())

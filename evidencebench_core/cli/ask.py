@@ -72,7 +72,7 @@ def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
         calls = f"about {quantity(of_model.calls, 'call')} for {quantity(of_model.n_instances, noun)}"
         note(f"To ask {model}: {calls} ({of_model.cached:,} more in the store), {of_model.range_text()}.")
     if cost.is_open and llm.budget.has_caps:
-        many = f"each of {llm.limits.concurrency} calls at once"
+        many = f"each of {llm.concurrency} calls at once"
         beyond = f"by what its answer has beyond {UNLIMITED_ANSWER:,} tokens"
         note(
             f"No max_tokens is sent, so caps in tokens and dollars are not hard: {many} can pass them {beyond}."

@@ -16,7 +16,7 @@ from evidencebench_core.perturb.wordings import (
     added_wordings,
     wording_problem,
 )
-from evidencebench_core.runs import Plan, Question, RunStore, chat_spec, plan_questions
+from evidencebench_core.runs import Plan, Question, RunStore, chat_plan, chat_spec
 
 DraftKind = Literal["paraphrase", "negation"]
 Decision = Literal["waiting", "accepted", "rejected"]
@@ -45,9 +45,7 @@ def draft_plan(
     ids = store.ids(dataset, limit)
     hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, ids)}
     spec = chat_spec(RUN_KIND, store.dataset(dataset).sha256, kind, model, [kind])
-    return plan_questions(
-        store, spec, ids, lambda unit: Question(kind, {"hypothesis": hypotheses[unit]}), llm
-    )
+    return chat_plan(store, spec, ids, lambda unit: Question(kind, {"hypothesis": hypotheses[unit]}), llm)
 
 
 def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:

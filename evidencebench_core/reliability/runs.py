@@ -22,17 +22,17 @@ from evidencebench_core.reliability.tasks import (
 )
 from evidencebench_core.runs import (
     JUDGEMENTS,
-    ChatPlan,
     ChatSpec,
     Fresh,
+    Plan,
     Question,
     Result,
     Rewording,
     RunInfo,
     RunStore,
+    chat_plan,
     chat_run,
     chat_spec,
-    plan_questions,
     request_settings,
 )
 
@@ -59,7 +59,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     limit: int | None = None,
     llm: LLM | None = None,
     fresh: Fresh = False,
-) -> ChatPlan:
+) -> Plan:
     """The questions of a task over an item set that are still open. Nothing is sent or stored.
 
     ``settings`` are those of the task, ``request`` those of `runs.request_settings`, ``limit`` the most items;
@@ -71,7 +71,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     reworded = {probe.reworded for probe in probes.values() if probe.reworded}
     prompts = [row.prompt, *(_REWORDINGS[field][0] for field in sorted(reworded))]
     spec = chat_spec(KIND, whole.sha256, row.name, model, prompts, request, values)
-    return plan_questions(
+    return chat_plan(
         store, spec, tuple(probes), lambda unit: question_of(spec, probes[unit]), llm, fresh=fresh
     )
 
@@ -98,8 +98,8 @@ def judge_plan(
     request: Mapping[str, object] | None = None,
     llm: LLM | None = None,
     fresh: Fresh = False,
-    expected: ChatPlan | None = None,
-) -> ChatPlan:
+    expected: Plan | None = None,
+) -> Plan:
     """The open questions to a judge of a run's answers in free text; what was not answered is not judged.
 
     For an estimate, the answers that ``expected``, a plan of this run, is still to bring are judged as if they were
@@ -109,7 +109,7 @@ def judge_plan(
         run = chat_run(store, run_id, KIND)
         run_id, spec = run.id, ChatSpec.of(run)
     else:
-        spec = expected.chat
+        spec = ChatSpec.of(expected.spec)
     place, reader = f"run {run_id}", reliability_task(spec.task).judge
     if spec.kind != KIND or reader is None:
         raise SettingError(place, f"is of the task {spec.task}, whose answers need no judge", "Score it.")
@@ -123,7 +123,7 @@ def judge_plan(
         raise SettingError(place, "has no answers to judge yet", "Run it first.")
     questions = dict(judged.values())
     judging = chat_spec(JUDGEMENTS, run_id, spec.task, model, [reader.prompt], request)
-    return plan_questions(store, judging, tuple(questions), questions.__getitem__, llm, fresh=fresh)
+    return chat_plan(store, judging, tuple(questions), questions.__getitem__, llm, fresh=fresh)
 
 
 def judgements(task: ReliabilityTask, probes: Probes, results: Results) -> dict[str, tuple[str, Question]]:

@@ -7,15 +7,15 @@ results; `RunStore` reads them back, `score_run` computes from them.
 from evidencebench_core.retrievers.settings import parameters_of
 from evidencebench_core.runs.chat import (
     JUDGEMENTS,
-    ChatPlan,
     ChatSpec,
     Question,
     Rewording,
+    chat_plan,
     chat_run,
     chat_spec,
     judge_run,
     judge_runs,
-    plan_questions,
+    request_settings,
 )
 from evidencebench_core.runs.evaluation import (
     Evaluation,
@@ -39,10 +39,7 @@ from evidencebench_core.runs.planning import (
     Fresh,
     Plan,
     Variant,
-    ask_model,
-    chat_plan,
     plan,
-    request_settings,
 )
 from evidencebench_core.runs.ranker_training import RankerTraining, train_ranker
 from evidencebench_core.runs.store import (

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final, Self
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Protocol, Self
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Message, prompt
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.retrievers import Setting
-from evidencebench_core.retrievers.settings import parameters_of
-from evidencebench_core.runs.planning import Fresh, Plan, ask_model, chat_plan, request_settings
+from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
+from evidencebench_core.runs.planning import Fresh, Plan, Unit, open_questions
 from evidencebench_core.runs.store import Result, RunInfo, RunSpec, RunStore
 
 JUDGEMENTS: Final = "judgements"  # the kind of judges' runs; their subject is what is judged
@@ -30,8 +30,8 @@ class ChatSpec:
     settings: Mapping[str, Setting]  # of the task
 
     @classmethod
-    def of(cls, run: RunInfo) -> Self:
-        """That of a run in the store."""
+    def of(cls, run: RunInfo | RunSpec) -> Self:
+        """That of a run."""
         values = run.settings["settings"].items()
         settings = {name: tuple(value) if isinstance(value, list) else value for name, value in values}
         return cls(kind=run.kind, subject=run.subject, **{**run.settings, "settings": settings})
@@ -63,6 +63,11 @@ def chat_spec(
         request=request_settings(request),
         settings=settings or {},
     )
+
+
+def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
+    """All `RequestSettings` in canonical form, defaults filled in; `SettingError` for what cannot be set."""
+    return RequestSettings.read("request", settings).values()
 
 
 def chat_run(store: Store, id_or_prefix: str, kind: str) -> RunInfo:
@@ -100,6 +105,13 @@ class Rewording:
     writer: str  # the model
 
 
+class Asked(Protocol):
+    """What a unit asks a model: a `Question`, or a whole conversation."""
+
+    async def answer(self, llm: LLM, model: str, request: Mapping[str, Setting]) -> Result:
+        """The result for the unit; ``request`` is of `request_settings`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A prompt with what it is filled with."""
@@ -113,59 +125,51 @@ class Question:
         changed = {self.rewording.field: wording} if self.rewording and wording else {}
         return prompt(self.prompt).messages(**{**self.fields, **changed})
 
+    async def answer(self, llm: LLM, model: str, request: Mapping[str, Setting]) -> Result:
+        """The fields of the model's `Answer`; the new wording is one of them, without text where there is none."""
+        step, parameters = self.rewording, parameters_of(model, request)
+        if step is None:
+            return await _answer_fields(llm, self.messages(), parameters)
+        original = self.fields[step.field]
+        expected = {"rehearsal": f"{step.mark}: {original} (in other words)"}  # an estimate goes on with this
+        messages = prompt(step.prompt).messages(**self.fields)
+        written = await _answer_fields(llm, messages, parameters_of(step.writer, request) | expected)
+        wording = new_wording(step.mark, written, original)
+        if not wording:
+            return {**written, "text": "", "wording": ""}
+        return {**await _answer_fields(llm, self.messages(wording), parameters), "wording": wording}
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatPlan(Plan):
-    """A run of questions that could begin."""
 
-    chat: ChatSpec
-    question: Callable[[str], Question]
-
-    @property
-    def model(self) -> str:
-        return self.chat.model
+async def _answer_fields(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
+    return asdict(replace(await llm.chat(messages, **parameters), cached=False))
 
 
-def plan_questions(
+def chat_plan(
     store: Store,
     spec: ChatSpec,
     units: Sequence[str],
-    question: Callable[[str], Question],
+    question: Callable[[str], Asked],
     llm: LLM | None = None,
     *,
     fresh: Fresh = False,
-) -> ChatPlan:
-    """Find which units of a run are still to be asked; ``question`` makes what each is asked. Nothing is sent."""
-    parameters = parameters_of(spec.model, spec.request)
+) -> Plan:
+    """Find which units of a run are still to be asked; ``question`` makes what each asks. Nothing is sent or stored."""
+    questions = dict.fromkeys(units, ("",))
+    missing, again = open_questions(store, spec.run, questions, fresh)
 
-    async def ask(client: LLM, unit: str) -> Result:
-        asked = question(unit)
-        if asked.rewording is None:
-            return await ask_model(client, asked.messages(), parameters)
-        return await _reworded(client, asked, asked.rewording, spec.request, parameters)
+    async def ask(unit: Unit, _: str, client: LLM) -> Result:
+        return await question(unit.id).answer(client, spec.model, spec.request)
 
-    plan = chat_plan(store, spec.run, units, ask, llm, fresh=fresh)
-    values = {field.name: getattr(plan, field.name) for field in fields(plan)}
-    return ChatPlan(**values, chat=spec, question=question)
-
-
-async def _reworded(
-    llm: LLM,
-    question: Question,
-    step: Rewording,
-    request: Mapping[str, Setting],
-    parameters: Mapping[str, Any],
-) -> Result:
-    """The answer to a question in new words, which are part of the result; the writer's where it wrote none."""
-    original = question.fields[step.field]
-    expected = {"rehearsal": f"{step.mark}: {original} (in other words)"}  # an estimate goes on with this
-    messages = prompt(step.prompt).messages(**question.fields)
-    written = await ask_model(llm, messages, parameters_of(step.writer, request) | expected)
-    wording = new_wording(step.mark, written, original)
-    if not wording:
-        return {**written, "text": "", "wording": ""}
-    result = await ask_model(llm, question.messages(wording), parameters)
-    return {**result, "wording": wording}
+    return Plan(
+        store=store,
+        spec=spec.run,
+        missing=missing,
+        total=len(questions),
+        units=lambda missing: (Unit(unit, {"": None}) for unit in missing),
+        ask=ask,
+        llm=llm or LLM(store=store),
+        fresh=again,
+    )
 
 
 def new_wording(mark: str, written: Result, original: str) -> str:
@@ -181,22 +185,3 @@ def new_wording(mark: str, written: Result, original: str) -> str:
 def normal_form(text: str) -> str:
     """A text as it is compared with others: in lower case, one blank between words."""
     return " ".join(text.casefold().split())
-
-
-def without_repeats(plans: Sequence[Plan]) -> list[Plan]:
-    """Plans for an estimate: what several of them ask in the same words is asked, and paid for, once."""
-    seen = set[int]()
-    distinct: list[Plan] = []
-    for plan in plans:
-        if not isinstance(plan, ChatPlan):
-            distinct.append(plan)
-            continue
-        missing = {}
-        for unit, questions in plan.missing.items():
-            asked, request = plan.question(unit), tuple(plan.chat.request.items())
-            key = hash((plan.model, request, asked.prompt, *asked.fields.items(), asked.rewording))
-            if key not in seen:
-                seen.add(key)
-                missing[unit] = questions
-        distinct.append(replace(plan, missing=missing))
-    return distinct

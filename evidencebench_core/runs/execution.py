@@ -4,6 +4,7 @@ Whoever drives it decides the pace. Results are stored before their progress is 
 is in hand, and another plan of the same run goes on from there.
 """
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -16,7 +17,6 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError, Select
 from evidencebench_core.llm import LLM, Forecast, Work, rehearse, results
 from evidencebench_core.llm.budget import price_source
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
-from evidencebench_core.runs.chat import without_repeats
 from evidencebench_core.runs.planning import Plan, Unit, open_questions
 from evidencebench_core.runs.store import Results, RunStore
 
@@ -200,25 +200,30 @@ class RunEstimate(Forecast):
 def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
     """The cost of executing plans for one model; nothing is sent or stored. What is computed here costs nothing.
 
-    What is asked again in the same words is paid for once. Up to 50 units of each plan, evenly spread, are rehearsed;
-    ``batch`` says whether the batch engine is to ask.
+    What is asked again in the same words is paid for once. On average up to 50 units a plan, evenly spread, are
+    rehearsed; ``batch`` says whether the batch engine is to ask.
     """
-    cost, n_looked_at = Forecast(), 0
-    distinct = without_repeats(plans)
-    for plan in distinct:
-        if plan.llm is None or not plan.missing:
-            continue
-        n = len(plan.missing)
-        sample = dict(list(plan.missing.items())[:: -(-n // _SAMPLE)])
-        pieces = (work for _, work in _pieces(plan, sample))
-        llm = replace(plan.llm, fresh=plan.fresh)
-        _, of_plan = rehearse(llm, *pieces, times=n / len(sample), batch=batch)
-        cost += of_plan
+    asking = [plan for plan in plans if plan.llm is not None and plan.missing]
+    n, n_looked_at = sum(len(plan.missing) for plan in asking), 0
+    pieces: list[Work[Any]] = []
+    for plan in asking:
+        # The same step for all: what two plans ask in the same words is then drawn of both.
+        step = math.ceil(n / (_SAMPLE * len(asking)))
+        sample = dict(list(plan.missing.items())[::step])
+        pieces += [work for _, work in _pieces(plan, sample)]
         n_looked_at += len(sample)
+    cost = Forecast()
+    if asking:
+        again = [plan.fresh for plan in asking]
+        fresh = True in again or frozenset[str]().union(
+            *(keys for keys in again if not isinstance(keys, bool))
+        )
+        llm = replace(cast("LLM", asking[0].llm), fresh=fresh)
+        _, cost = rehearse(llm, *pieces, times=n / n_looked_at, batch=batch)
     return RunEstimate(
         **{name: getattr(cost, name) for name in Forecast.__dataclass_fields__},
         model=next((plan.model for plan in plans if plan.llm), ""),
-        n_instances=sum(len(plan.missing) for plan in distinct),
+        n_instances=n,
         n_looked_at=n_looked_at,
         price_source=price_source() if cost.calls and cost.money is not None else "",
     )

@@ -1,28 +1,26 @@
 """A run before it begins: what it is, and what is still to be asked."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import LLM, Message
+from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import (
     OWN,
     Query,
     Retrieval,
     Retriever,
     ServedRetriever,
-    Setting,
     make_retriever,
     query_of,
     read_settings,
     retriever_entry,
 )
 from evidencebench_core.retrievers.own import OwnSystem
-from evidencebench_core.retrievers.settings import RequestSettings
-from evidencebench_core.runs.store import Result, RunSpec, RunStore, Sample, retrieval_spec
+from evidencebench_core.runs.store import RunSpec, RunStore, Sample, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
 
 Fresh = bool | Literal["unread"] | frozenset[str]
@@ -78,8 +76,8 @@ class Plan:
     @property
     def model(self) -> str:
         """The model that is asked; empty where there is none."""
-        settings = self.spec.settings.get("settings", self.spec.settings)
-        return str(settings.get("model") or "")
+        of_retriever = self.spec.settings.get("settings", {})
+        return str(self.spec.settings.get("model") or of_retriever.get("model") or "")
 
 
 def plan(  # noqa: PLR0913 - what is run, on what, and how
@@ -185,48 +183,3 @@ def open_questions(
         if of_unit := [question for question in questions[unit] if unit not in done[question]]:
             missing[unit] = of_unit
     return missing, again
-
-
-# -- questions to a model ---------------------------------------------------------------------------
-
-
-def chat_plan(
-    store: Store,
-    spec: RunSpec,
-    units: Sequence[str],
-    ask: Callable[[LLM, str], Awaitable[Result]],
-    llm: LLM | None = None,
-    *,
-    fresh: Fresh = False,
-) -> Plan:
-    """Find which units of a run of questions to a model are still to be asked. Nothing is sent or stored.
-
-    ``ask`` gives the result of a unit; units that failed before come last. With ``fresh`` all are asked again.
-    """
-    questions = dict.fromkeys(units, ("",))
-
-    async def ask_unit(unit: Unit, _: str, client: LLM) -> Result:
-        return await ask(client, unit.id)
-
-    missing, again = open_questions(store, spec, questions, fresh)
-    return Plan(
-        store=store,
-        spec=spec,
-        missing=missing,
-        total=len(questions),
-        units=lambda missing: (Unit(unit, {"": None}) for unit in missing),
-        ask=ask_unit,
-        llm=llm or LLM(store=store),
-        fresh=again,
-    )
-
-
-def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
-    """All `RequestSettings` in canonical form, defaults filled in; `SettingError` for what cannot be set."""
-    return RequestSettings.read("request", settings).values()
-
-
-async def ask_model(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
-    """The fields of the `Answer` to one call, with `parameters_of` a model; its text may be empty."""
-    answer = await llm.chat(messages, **parameters)
-    return asdict(replace(answer, cached=False))

@@ -113,7 +113,7 @@ def test_judges_of_a_set(store: Store) -> None:
         announced = estimate(*plans).calls
         for plan in plans:
             assert asked(plan).total == len(plan.missing) > 0
-            assert not judge_plan(store, "sample answers", plan.chat.task, "j", llm=llm).missing
+            assert not judge_plan(store, "sample answers", plan.spec.settings["task"], "j", llm=llm).missing
         assert announced == pytest.approx(len(server.requests), rel=0.05)
         with pytest.raises(SettingError, match="Did you mean 'citations'"):
             judge_plan(store, "sample answers", "citation", "j", llm=llm)

@@ -5,7 +5,8 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,13 @@ from evidencebench_core.runs import (
     Plan,
     Progress,
     Result,
-    RunSpec,
     RunStore,
-    ask_model,
     chat_plan,
+    chat_spec,
     estimate,
     execute,
     parameters_of,
     plan,
-    request_settings,
 )
 from tests.factories import raw_dataset, store_with
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
@@ -204,17 +203,24 @@ def test_an_estimate_and_caps_go_on_from_what_the_run_has_had(store: Store) -> N
 
 # -- questions to a model -------------------------------------------------------------------------------
 
-SPEC = RunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m"})
+CHAT = chat_spec("reliability", "a" * 64, "baseline", "m", [], {"max_tokens": 10})
+SPEC = CHAT.run
 UNITS = [f"q{number}" for number in range(6)]
-PARAMETERS = parameters_of("m", request_settings({"max_tokens": 10}))
+
+
+@dataclass
+class Saying:
+    """A unit that asks by its own name."""
+
+    unit: str
+
+    async def answer(self, llm: LLM, model: str, request: Mapping[str, Any]) -> Result:
+        return asdict(await llm.chat([Message("user", self.unit)], **parameters_of(model, request)))
 
 
 def questions(store: Store, server: Scripted, units: list[str] = UNITS, **more: Any) -> Plan:
-    async def ask(llm: LLM, unit: str) -> Result:
-        return await ask_model(llm, [Message("user", unit)], PARAMETERS)
-
     llm = LLM(Connection(server.url, "secret"), store, concurrency=4)
-    return chat_plan(store, SPEC, units, ask, llm, **more)
+    return chat_plan(store, CHAT, units, Saying, llm, **more)
 
 
 def test_results_are_kept_by_unit_and_asked_once(store: Store) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 from components.markdown import literal
 from components.state import key_name, session_connection, session_text, session_text_widget, set_session_text
 from evidencebench_core.errors import EvidenceBenchError, SettingError
-from evidencebench_core.llm import Connection, connection_from_environment, has_model, listed_models, one_word
+from evidencebench_core.llm import Connection, connection_from_environment, listed_models
 from evidencebench_core.llm.connection import OPENAI, check_address, check_key
 from evidencebench_core.words import quantity
 
@@ -26,7 +26,6 @@ class Trial:
     ok: bool
     line: str
     models: tuple[str, ...] = ()
-    model: str = ""  # which was asked for one word
 
 
 def session_model() -> str:
@@ -80,28 +79,22 @@ def _draw_server() -> None:
     is_new = has_place and not session_model() and _last_trial(connection) is None
     if st.button("Try the connection", type="primary") or is_new:
         with st.spinner("Asking the server …", show_time=True):
-            tried = trial(connection, session_model())
-        st.session_state[_tried(connection)] = tried
+            st.session_state[_trial_key(connection)] = trial(connection)
     with model_field:
         _draw_model()
     last = _last_trial(connection)
-    if last is not None and last.model == session_model():
+    if last is not None:
         (st.success if last.ok else st.error)(literal(last.line))
 
 
-def trial(connection: Connection, model: str) -> Trial:
-    """Ask a server for its models and, if one is chosen, for one word."""
+def trial(connection: Connection) -> Trial:
+    """Ask a server for its models."""
     try:
         models = listed_models(connection)
-        listed = f"{quantity(len(models), 'model')} listed" if models else "it has no list of models"
-        if not model:
-            return Trial(True, f"The server is there: {listed}. Choose one, then try again.", models)
-        answer = one_word(connection, model)
     except EvidenceBenchError as error:
-        return Trial(False, str(error), model=model)
-    other = "" if not models or has_model(models, model) else f", though it does not list {model}"
-    line = f"The server is there: {listed}; {model} answered in {answer.seconds:.1f} s{other}."
-    return Trial(True, line, models, model)
+        return Trial(False, str(error))
+    listed = f"It lists {quantity(len(models), 'model')}." if models else "It has no list of models."
+    return Trial(True, f"The server answers. {listed}", models)
 
 
 def checked_address(text: str) -> str:
@@ -124,7 +117,7 @@ def _keep_key() -> None:
     st.session_state["typed.llm.key"] = ""
     if _is_right(check_key, key) and key:
         set_session_text(key_name(session_connection()), key)
-        st.session_state.pop(_tried(session_connection()), None)
+        st.session_state.pop(_trial_key(session_connection()), None)
 
 
 def _is_right(check: Callable[[str], object], text: str) -> bool:
@@ -152,9 +145,9 @@ def _draw_model() -> None:
 
 
 def _last_trial(connection: Connection) -> Trial | None:
-    last: Trial | None = st.session_state.get(_tried(connection))
+    last: Trial | None = st.session_state.get(_trial_key(connection))
     return last
 
 
-def _tried(connection: Connection) -> str:
+def _trial_key(connection: Connection) -> str:
     return f"llm.tried.{connection.address}"

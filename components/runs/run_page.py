@@ -18,8 +18,8 @@ from components.run_links import part_text
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.export.run_file import RunFormat, write_run_file
-from evidencebench_core.llm.parse import counts_text
 from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs.outcomes import counts_text
 from evidencebench_core.words import file_stem, quantity
 
 _SCORES: Final = (

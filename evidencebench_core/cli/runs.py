@@ -137,8 +137,8 @@ def score(
 def _scored_runs(
     store: Store, tasks: Mapping[RunInfo, Sequence[str | Task]], missing: Missing = "report"
 ) -> Output:
-    from evidencebench_core.llm.parse import counts_text
     from evidencebench_core.runs import RunStore, score_run, trained_on_ids
+    from evidencebench_core.runs.outcomes import counts_text
 
     documents: list[dict[str, Any]] = []
     notes: list[str] = []

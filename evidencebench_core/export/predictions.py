@@ -27,7 +27,8 @@ from evidencebench_core.errors import DataError, PaperError, SelectionError, Set
 from evidencebench_core.retrievers import ANNOTATOR, IMPORTED, Retrieval
 from evidencebench_core.retrievers.base import ranking_in_order
 from evidencebench_core.retrievers.own import ranking_of_scores
-from evidencebench_core.runs.store import RunInfo, RunStore, retrieval_spec
+from evidencebench_core.runs.model import RunInfo, retrieval_spec
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Task, task_named, validated_selection
 
 _LARGEST: Final = 128 << 20  # bytes

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
@@ -91,16 +90,6 @@ class Forecast(Spending):
             money = f"{dollars(self.low.money)} to {dollars(self.high.money)}"
         basis = (f"{n:,} {kind}" for kind, n in self.rests_on.items())
         return f"{tokens}, {money} (from {', '.join(basis)})"
-
-    def __add__(self, other: Forecast) -> Forecast:
-        """Of both together."""
-        return Forecast(
-            **asdict(self.plus(other)),
-            low=self.low.plus(other.low),
-            high=self.high.plus(other.high),
-            rests_on=dict(Counter(self.rests_on) + Counter(other.rests_on)),
-            is_open=self.is_open or other.is_open,
-        )
 
 
 def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> Spending:

@@ -1,10 +1,10 @@
-"""A model's words -> the sentences it chose, or why there are none; counts of these."""
+"""A model's words -> the sentences it chose, or why there are none."""
 
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 OUTCOME_KINDS: Final = {
     "selection": "a selection",
@@ -16,14 +16,6 @@ OUTCOME_KINDS: Final = {
     "failed": "call failed",
 }
 """The kinds of outcome, with a name for people. Retrievers that ask no model have none of these."""
-
-OUTCOME_FLAGS: Final = {
-    "over": "over the budget, scored by expectation",
-    "some-unknown": "with indices not shown",
-    "partly": "with a part of the paper lost",
-    "regenerated": "asked again for fewer",
-}
-"""Words that may stand behind the kind in ``details["outcome"]``: ``"selection over regenerated"``."""
 
 UNREADABLE: Final = ("cut_off", "refusal", "no_list")
 """The kinds of answers that leave open what the model would have chosen; the one that says least first."""
@@ -171,39 +163,3 @@ def _json_list(answer: str) -> list[range] | None:
         return None
     items = [item.get("index") if isinstance(item, dict) else item for item in value]
     return index_list(", ".join(map(str, items)))
-
-
-def outcome_counts(texts: Iterable[tuple[str, int]], failed: int = 0) -> dict[str, int]:
-    """Numbers of instances by kind and flag, zeros too, from outcomes and how often each is there."""
-    counts = dict.fromkeys((*OUTCOME_KINDS, *OUTCOME_FLAGS), 0) | {"failed": failed}
-    for text, number in texts:
-        for word in text.split():
-            counts[word] = counts.get(word, 0) + number
-    return counts
-
-
-def counts_text(counts: Mapping[str, int]) -> str:
-    """``"290 a selection, 2 refused, 1 call failed, 4 over the budget, scored by expectation; 0.7% unread"``."""
-    words = {**OUTCOME_KINDS, **OUTCOME_FLAGS}
-    text = ", ".join(f"{number:,} {words.get(word, word)}" for word, number in counts.items() if number)
-    return f"{text}; {unread_share(counts):.1%} unread" if text else text
-
-
-def unread_share(counts: Mapping[str, int]) -> float:
-    """The share of answers that leave open what the model would have chosen."""
-    n_answers = sum(counts.get(kind, 0) for kind in OUTCOME_KINDS if kind != "failed")
-    return sum(counts.get(kind, 0) for kind in UNREADABLE) / max(1, n_answers)
-
-
-def unread_keys(result: Any) -> list[str]:
-    """The keys of the unread answers behind a result: one answer, or a list that ends with a retrieval's details."""
-    if isinstance(result, list):
-        calls = result[-1].get("calls", ())
-        kinds = [(call["kind"], call["answer"].get("key", "")) for call in calls]
-    else:
-        text = after_thinking(str(result.get("text", "")))
-        reason = no_answer_reason(text, finish_reason=result.get("finish_reason")) or (
-            "" if text else "no_list"
-        )
-        kinds = [(reason, str(result.get("key", "")))]
-    return [key for kind, key in kinds if kind in ("cut_off", "no_list")]

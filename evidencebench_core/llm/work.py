@@ -3,10 +3,10 @@
 import math
 import statistics
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -15,7 +15,7 @@ from anyio.from_thread import start_blocking_portal
 from evidencebench_core.data.primitives import canonical_text
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, SettingError
-from evidencebench_core.llm.answers import Answer, Call, Message, answers_like
+from evidencebench_core.llm.answers import Answer, Call, answers_like
 from evidencebench_core.llm.budget import Forecast, Spending, price_of
 from evidencebench_core.llm.client import LLM, Transport
 from evidencebench_core.llm.connection import Connection
@@ -139,8 +139,8 @@ def rehearse(
             values.append(value if len(stage.calls) == n_before else None)
             n_before = len(stage.calls)
     calls = {call.key: call for call in stage.calls}
-    stored = Forecast(cached=round(times * dry.budget.spent.cached))
-    return values, stored + forecast(llm.store, calls.values(), times, batch)
+    cost = forecast(llm.store, calls.values(), times, batch)
+    return values, replace(cost, cached=round(times * dry.budget.spent.cached))
 
 
 def forecast(store: Store | None, calls: Iterable[Call], times: float = 1.0, batch: bool = False) -> Forecast:
@@ -148,10 +148,20 @@ def forecast(store: Store | None, calls: Iterable[Call], times: float = 1.0, bat
     groups = defaultdict[str, list[Call]](list)
     for call in calls:
         groups[canonical_text([call.model, call.prompt, call.parameters])].append(call)
-    return sum((_of_group(store, group, times, batch) for group in groups.values()), Forecast())
+    totals, rests_on, is_open = [Spending()] * 3, Counter[str](), False
+    for group in groups.values():
+        costs, basis = _group_costs(store, group, times, batch)
+        totals = [total.plus(cost) for total, cost in zip(totals, costs, strict=True)]
+        rests_on.update(basis)
+        is_open |= group[0].is_open
+    low, expected, high = totals
+    return Forecast(**asdict(expected), low=low, high=high, rests_on=dict(rests_on), is_open=is_open)
 
 
-def _of_group(store: Store | None, calls: list[Call], times: float, batch: bool) -> Forecast:
+def _group_costs(
+    store: Store | None, calls: list[Call], times: float, batch: bool
+) -> tuple[list[Spending], dict[str, int]]:
+    """The low, expected and high cost of calls with one prompt and the same parameters, and what these rest on."""
     call, n, most = calls[0], times * len(calls), calls[0].most_answer_tokens
     is_same, pairs = answers_like(store, call) if store is not None and call.prompt else (False, [])
     prompts: tuple[float, ...] = _PROMPTS
@@ -170,8 +180,7 @@ def _of_group(store: Store | None, calls: list[Call], times: float, batch: bool)
     for ratio, length in zip(prompts, answers, strict=True):
         tokens = round(n_prompt * ratio), round(n * length)
         costs.append(Spending(round(n), 0, *tokens, price_of(call.model, *tokens, batch)))
-    expected = asdict(costs[1])
-    return Forecast(**expected, low=costs[0], high=costs[2], rests_on=rests_on, is_open=call.is_open)
+    return costs, rests_on
 
 
 def listed_models(connection: Connection) -> tuple[str, ...]:
@@ -182,9 +191,3 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
 def has_model(listed: Sequence[str], model: str) -> bool:
     """Whether a model is listed, be it with a tag or revision that need not be given."""
     return any(name == model or name.startswith((f"{model}:", f"{model}@")) for name in listed)
-
-
-def one_word(connection: Connection, model: str) -> Answer:
-    """The answer of a model to a question for one word; an `LLMError` if there is none."""
-    question = Message("user", "Answer with the one word: ready")
-    return answer_of(LLM(connection), lambda llm: llm.chat([question], model=model, max_tokens=16))

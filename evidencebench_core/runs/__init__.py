@@ -34,6 +34,7 @@ from evidencebench_core.runs.execution import (
     estimate,
     execute,
 )
+from evidencebench_core.runs.model import Result, RunInfo, RunSpec, Sample, retrieval_spec
 from evidencebench_core.runs.planning import (
     DEFAULT_TASKS,
     Fresh,
@@ -42,12 +43,4 @@ from evidencebench_core.runs.planning import (
     plan,
 )
 from evidencebench_core.runs.ranker_training import RankerTraining, train_ranker
-from evidencebench_core.runs.store import (
-    Result,
-    RunInfo,
-    RunSpec,
-    RunStore,
-    Sample,
-    retrieval_spec,
-    trained_on_ids,
-)
+from evidencebench_core.runs.store import RunStore, trained_on_ids

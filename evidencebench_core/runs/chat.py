@@ -11,8 +11,9 @@ from evidencebench_core.llm import LLM, Message, prompt
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.retrievers import Setting
 from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
+from evidencebench_core.runs.model import Result, RunInfo, RunSpec
 from evidencebench_core.runs.planning import Fresh, Plan, Unit, open_questions
-from evidencebench_core.runs.store import Result, RunInfo, RunSpec, RunStore
+from evidencebench_core.runs.store import RunStore
 
 JUDGEMENTS: Final = "judgements"  # the kind of judges' runs; their subject is what is judged
 

@@ -11,8 +11,9 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.own import OwnSystem, ranking_of_scores
 from evidencebench_core.runs.execution import execute
+from evidencebench_core.runs.model import RunInfo
 from evidencebench_core.runs.planning import DEFAULT_TASKS, Plan, plan
-from evidencebench_core.runs.store import RunInfo, RunStore
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Missing, Score, Task, score, task_named
 
 Predictions = Mapping[str, Sequence[int] | Mapping[str, float]]

@@ -17,8 +17,9 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError, Select
 from evidencebench_core.llm import LLM, Forecast, Work, rehearse, results
 from evidencebench_core.llm.budget import price_source
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
+from evidencebench_core.runs.model import Results
 from evidencebench_core.runs.planning import Plan, Unit, open_questions
-from evidencebench_core.runs.store import Results, RunStore
+from evidencebench_core.runs.store import RunStore
 
 _COMMIT: Final = 0.25  # seconds of computing between two commits
 _SAMPLE: Final = 50  # units of an estimate

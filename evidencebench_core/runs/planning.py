@@ -20,7 +20,8 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.own import OwnSystem
-from evidencebench_core.runs.store import RunSpec, RunStore, Sample, retrieval_spec
+from evidencebench_core.runs.model import RunSpec, Sample, retrieval_spec
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Task, task_named
 
 Fresh = bool | Literal["unread"] | frozenset[str]

@@ -27,8 +27,9 @@ from evidencebench_core.retrievers.ranker.training import (
 )
 from evidencebench_core.runs.evaluation import score_run
 from evidencebench_core.runs.execution import Step
+from evidencebench_core.runs.model import retrieval_spec
 from evidencebench_core.runs.planning import DEFAULT_TASKS
-from evidencebench_core.runs.store import RunStore, retrieval_spec
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Score, task_named
 
 _MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset papers are drawn

@@ -37,7 +37,7 @@ def test_a_try_lists_the_models_or_says_in_one_line_what_came_back_and_never_the
     echo = body(f"no {KEY}\nhunter2".encode(), "text/plain", 401)
     with scripted(models, page, echo) as server:
         there = Connection(server.url, KEY)
-        assert trial(there, "").models == ("other", "tiny-[key]")
+        assert trial(there).models == ("other", "tiny-[key]")
         for connection in (there, there, Connection("http://127.0.0.1:9/v1", KEY)):
-            result = trial(connection, "")
+            result = trial(connection)
             assert not [text for text in ("\n", KEY[:12], "hunter2") if text in result.line]

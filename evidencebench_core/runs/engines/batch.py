@@ -18,8 +18,8 @@ from evidencebench_core.errors import LLMError, LLMRejectedError, SettingError
 from evidencebench_core.llm import LLM, Answer, Call, Spending
 from evidencebench_core.llm.client import Transport, gather
 from evidencebench_core.runs.execution import model_answers
+from evidencebench_core.runs.model import Results
 from evidencebench_core.runs.planning import Plan, Unit
-from evidencebench_core.runs.store import Results
 
 _AT_ONCE: Final = 1_000  # questions under way, and requests of a batch
 _LOOK: Final = 0.1  # seconds between looks whether all work waits

@@ -18,8 +18,8 @@ from typing import Any, Final
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers import OWN, Retriever, make_retriever
 from evidencebench_core.runs.execution import compute
+from evidencebench_core.runs.model import Results
 from evidencebench_core.runs.planning import Plan, Unit
-from evidencebench_core.runs.store import Results
 from evidencebench_core.words import clipped_text
 
 _SHARD: Final = 16  # units that go to a worker together

@@ -25,8 +25,9 @@ from evidencebench_core.llm.answers import request_of
 from evidencebench_core.llm.client import gather
 from evidencebench_core.llm.parse import OUTCOME_KINDS
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.llm.retriever import calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm.retriever import calls_in, reasons_in
 from evidencebench_core.retrievers.llm.strategies import CallRecord
+from evidencebench_core.runs.outcomes import OUTCOME_FLAGS
 from evidencebench_core.words import dollars, quantity
 
 _T = TypeVar("_T")
@@ -116,24 +117,14 @@ _SHORT: Final = 400  # characters of a text that needs no box to scroll in
 _LONGEST: Final = 200_000  # characters of an answer or a prompt
 
 
-def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
+def outcome_line(retrieval: Retrieval) -> str:
     """The outcome by name, as Markdown; empty for a retriever that asks no model."""
-    kind = outcome_of(retrieval)
+    kind, *flags = retrieval.details.get("outcome", "").split() or [""]
     if not kind:
         return ""
-    n_picks = len(retrieval.selection)
-    of = f" of {n_picks:,}" if kind == "selection" else ""
-    parts = [f"**{OUTCOME_KINDS.get(kind, literal(kind))}**{of}"]
-    if budget is not None and n_picks > budget:
-        parts.append(f"{n_picks} picks where K is {budget}: scored by expectation over every K of them")
-    if n_unknown := retrieval.details.get("n_unknown"):
-        parts.append(f"indices that were not shown: {n_unknown:,}, left out")
-    flags = retrieval.details.get("outcome", "").split()
-    if "partly" in flags:
-        parts.append("at least one part of the paper, or one point searched for, was lost")
-    if "regenerated" in flags:
-        parts.append("asked once more for fewer")
-    return "; ".join(parts)
+    of = f" of {len(retrieval.selection):,}" if kind == "selection" else ""
+    words = [OUTCOME_FLAGS.get(flag, literal(flag)) for flag in flags]
+    return ", ".join([f"**{OUTCOME_KINDS.get(kind, literal(kind))}**{of}", *words])
 
 
 def reason_line(retrieval: Retrieval, index: int) -> str:
@@ -150,7 +141,7 @@ def draw_calls(letter: str, label: str, retrieval: Retrieval) -> None:
         strategy = literal(retrieval.details.get("strategy", ""))
         seconds = sum(call.answer.seconds for call in calls)
         st.markdown(
-            f"Strategy {strategy}: {outcome_line(retrieval, None)}. {quantity(len(calls), 'call')}, {seconds:.1f} s."
+            f"Strategy {strategy}: {outcome_line(retrieval)}. {quantity(len(calls), 'call')}, {seconds:.1f} s."
         )
         if not retrieval.selection:
             st.caption("Nothing was picked, and nothing is invented in its place.")

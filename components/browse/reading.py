@@ -91,7 +91,7 @@ def draw_reading(
         if pinned and run:
             draw_why_missed(state, context, run, (instance, pinned), among)
         for answer in answers:
-            if line := outcome_line(answer.retrieval, task.budget_for(evidence)):
+            if line := outcome_line(answer.retrieval):
                 st.markdown(f"{literal(answer.name)}: {line}.")
             draw_calls(answer.letter, answer.label, answer.retrieval)
         if hypothesis != instance.hypothesis and active is not None:
@@ -187,7 +187,7 @@ def _place(answer: Answer, index: int) -> list[str]:
     if index not in retrieval.ranking:
         return []
     place = retrieval.ranking.index(index)
-    is_model = bool(outcome_line(retrieval, None))  # which gives an order and no scores
+    is_model = bool(outcome_line(retrieval))  # which gives an order and no scores
     has_score = place < len(retrieval.scores) and not is_model
     score = f", score {retrieval.scores[place]:.3g}" if has_score else ""
     picked = ", picked" if index in retrieval.selection else ""

@@ -66,7 +66,7 @@ def draw_findings(
     state: PageState, findings: Findings, answer: CitedAnswer | None, *, large: bool = False
 ) -> None:
     """A model's answer, and the passages; a click, or the keys n and p, show a sentence in the paper."""
-    if not findings.picks and (line := outcome_line(findings.retrieval, None)):
+    if not findings.picks and (line := outcome_line(findings.retrieval)):
         st.caption(f"The model's answer to the search: {line}.")
     if findings.picks and not findings.is_close:
         best = "" if findings.best is None else f" Closest: {findings.best:.2f} of 1."

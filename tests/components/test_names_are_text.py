@@ -22,7 +22,7 @@ label title help_text about message what param fallback line number index letter
 ask.title cause.rule cause.title task.title context.task.title reading.task.title task_named(task).title kind.form
 kind.most_bytes kind.size(info) item.decision instance.synthetic remote.page type(error).__name__ 'p.{}'.format
 counts['supports'] counts['against'] counts['neither'] counts[''] wanted.get(a_filter.column)
-outcome_line(retrieval,None) _cost_text(cost) _p_text(row) estimate_text(cost,ask.noun) _facts(row) _paper(instance)
+outcome_line(retrieval) _cost_text(cost) _p_text(row) estimate_text(cost,ask.noun) _facts(row) _paper(instance)
 address_text(session_connection()) original
 """
 

@@ -143,11 +143,6 @@ class LanguageModel(ServedRetriever):
         return "\n\n".join(self._pool.draw(query, n))
 
 
-def outcome_of(retrieval: Retrieval) -> str:
-    """The outcome, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
-    return str(retrieval.details.get("outcome", "")).partition(" ")[0]
-
-
 def reasons_in(retrieval: Retrieval) -> dict[int, str]:
     """The model's reasons by sentence index; picks without a reason are left out."""
     reasons = retrieval.details.get("reasons", ())

@@ -10,7 +10,7 @@ from evidencebench_core.data import open_store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.retrievers.llm.retriever import calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm.retriever import calls_in, reasons_in
 from evidencebench_core.retrievers.llm.strategies import overlapping_slices, section_indices
 from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn
 from tests.retrievers.queries import KINDS, make_query
@@ -162,7 +162,6 @@ def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) ->
     answer = asked(in_turn(said), QUERY)
     assert answer.selection == answer.ranking == ()
     assert answer.details["outcome"] == outcome
-    assert outcome_of(answer) == outcome.split(maxsplit=1)[0]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler
 from importlib import import_module
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from evidencebench_core.data.downloads import DATASETS, download, git_blob
 from evidencebench_core.errors import DownloadError, UnknownNameError
 from tests.conftest import real_file
-from tests.serving import Answer, serving
+from tests.llm.server import Handler, Reply, serving
 
 module = import_module("evidencebench_core.data.downloads")  # the package has the function under that name
 
@@ -32,7 +31,7 @@ class Server:
     sent: int | None = None  # bytes after which the connection drops
     asked: list[str] = field(default_factory=list)
 
-    def answer(self, request: BaseHTTPRequestHandler) -> Answer:
+    def answer(self, request: Handler) -> Reply:
         self.asked.append(request.path)
         if request.path not in self.files:
             return 404, {"Content-Length": "0"}, b""

@@ -24,6 +24,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Step = Callable[["Handler"], None]
+Reply = tuple[int, Mapping[str, str], bytes]
+"""Status, headers and body."""
 
 
 def completion(text: str | None, **choice: object) -> dict[str, Any]:
@@ -50,12 +52,12 @@ def body(
 
     def step(handler: Handler) -> None:
         handler.send_response(code)
-        handler.send_header("Content-Type", kind)
-        handler.send_header("Content-Length", str(len(content)))
-        for name, value in (headers or {}).items():
+        length = {"Content-Type": kind, "Content-Length": str(len(content))}
+        for name, value in {**length, **(headers or {})}.items():
             handler.send_header(name, value)
         handler.end_headers()
-        handler.wfile.write(content)
+        if handler.command != "HEAD":
+            handler.wfile.write(content)
 
     return step
 
@@ -116,7 +118,7 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:  # the client went first
             self.close_connection = True
 
-    do_GET = do_POST  # noqa: N815 - the base class's name
+    do_GET = do_HEAD = do_POST  # noqa: N815 - the base class's names
 
     def wait_for_client(self, seconds: float = 60) -> bool:
         """Whether the client hung up, or the test ended, within so many seconds."""
@@ -180,3 +182,15 @@ def scripted(*steps: Step, listed: Sequence[str] | None = None) -> Iterator[Scri
     finally:
         server.end()
         thread.join()
+
+
+@contextmanager
+def serving(answer: Callable[[Handler], Reply]) -> Iterator[str]:
+    """The address of a web server that answers with a status, headers and a body."""
+
+    def step(handler: Handler) -> None:
+        code, headers, content = answer(handler)
+        body(content, "text/plain", code, headers)(handler)
+
+    with scripted(step) as server:
+        yield server.url.removesuffix("/v1")

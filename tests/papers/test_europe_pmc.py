@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +10,7 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import europe_pmc, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-from tests.serving import Answer, serving
+from tests.llm.server import Handler, Reply, serving
 
 ARTICLE = b"<article><body><p>Tea is hot.</p></body></article>"
 
@@ -26,10 +25,10 @@ class Service:
     def __init__(self) -> None:
         self.base = ""
         self.asked: list[str] = []
-        self.search: Answer = (200, {}, results({"pmcid": "PMC34"}))
-        self.article: Answer = (200, {}, ARTICLE)
+        self.search: Reply = (200, {}, results({"pmcid": "PMC34"}))
+        self.article: Reply = (200, {}, ARTICLE)
 
-    def answer(self, request: BaseHTTPRequestHandler) -> Answer:
+    def answer(self, request: Handler) -> Reply:
         url = urlsplit(request.path)
         self.asked.append(f"{url.path} {parse_qs(url.query).get('query', [''])[0]}".strip())
         if url.path == "/moved/PMC34/fullTextXML":
@@ -97,7 +96,7 @@ def test_a_pmc_id_is_not_searched_for_and_redirects_within_the_host_are_followed
     assert service.asked == ["/rest/PMC34/fullTextXML", "/moved/PMC34/fullTextXML"]
 
 
-def moved(place: str) -> Answer:
+def moved(place: str) -> Reply:
     return 302, {"Location": place}, b""
 
 
@@ -118,7 +117,7 @@ def moved(place: str) -> Answer:
     ],
 )
 def test_answers_that_are_no_paper(
-    asked: str, answer: Answer, message: str, service: Service, monkeypatch: pytest.MonkeyPatch
+    asked: str, answer: Reply, message: str, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setattr(service, asked, answer)
     monkeypatch.setattr(europe_pmc, "MAX_BYTES", 2**21)

@@ -97,19 +97,9 @@ def trial(connection: Connection) -> Trial:
     return Trial(True, f"The server answers. {listed}", models)
 
 
-def checked_address(text: str) -> str:
-    """A server's address as it was typed, without spaces around; ``SettingError`` where it is none, or has a secret."""
-    text = text.strip()
-    if text:
-        check_address(text)
-    if set(text) & set("@?#"):
-        remedy = "It looks like http://localhost:8000/v1; a key goes into its own field."
-        raise SettingError("address of the server", "is no plain web address", remedy)
-    return text
-
-
 def _read_address(text: str) -> str:
-    return checked_address(text) if _is_right(checked_address, text) else session_text("llm.server")
+    text = text.strip()
+    return text if _is_right(check_address, text or OPENAI) else session_text("llm.server")
 
 
 def _keep_key() -> None:

@@ -14,9 +14,9 @@ import pandas as pd
 
 from evidencebench_core.answers.brackets import CitedSentence, index_sentences
 from evidencebench_core.data.model import EvidenceSet, Focus
-from evidencebench_core.llm.labels import read_label
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 from evidencebench_core.metrics import aspect_recall, ceiling_range, random_expectation
+from evidencebench_core.runs.labels import read_label
 
 CitedOutcome = Literal["answer", "empty", "no_list", "refusal", "cut_off", "failed"]
 Pair: TypeAlias = tuple[int, int]

@@ -16,8 +16,6 @@ from evidencebench_core.answers.store import ANSWER_SETS, Mark, stored_answers
 from evidencebench_core.answers.units import Labels, units_frame
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.llm.labels import Labels as LabelWords
-from evidencebench_core.llm.labels import label_of, read_label
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.runs import (
     JUDGEMENTS,
@@ -32,6 +30,8 @@ from evidencebench_core.runs import (
     chat_spec,
     judge_run,
 )
+from evidencebench_core.runs.labels import Labels as LabelWords
+from evidencebench_core.runs.labels import label_of, read_label
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM

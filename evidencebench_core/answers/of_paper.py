@@ -9,9 +9,9 @@ from evidencebench_core.answers.cited import CitedAnswer
 from evidencebench_core.answers.judging import MARK, SUPPORT_WORDS, support_question
 from evidencebench_core.data.model import Focus
 from evidencebench_core.llm.client import gather
-from evidencebench_core.llm.labels import label_of
 from evidencebench_core.papers.find import Findings, ReadPaper
 from evidencebench_core.runs import Question, Result, request_settings
+from evidencebench_core.runs.labels import label_of
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM

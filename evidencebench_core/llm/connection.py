@@ -3,14 +3,16 @@
 import os
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from evidencebench_core.errors import LLMError, SettingError
 from evidencebench_core.words import clipped_text
 
 OPENAI: Final = "https://api.openai.com/v1"
 AGAIN: Final = "Check the server, and start again: what is answered is kept."
-_REMEDY: Final = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server such as http://localhost:8000/v1."
+_REMEDY: Final = (
+    "Set OPENAI_API_KEY, or OPENAI_BASE_URL to an address without a key, such as http://localhost:8000/v1."
+)
 _SHORTEST: Final = 8  # of a key that is struck out: keys of local servers are words such as "none"
 
 _E = TypeVar("_E", bound=LLMError)
@@ -38,12 +40,9 @@ class Connection:
         check_key(self.api_key or "")
 
     def without_keys(self, text: str) -> str:
-        """A server's words without the key and the address's password, were it to echo them."""
-        password = urlsplit(self.base_url).password or ""
-        for secret in (self.api_key or "", password, unquote(password)):
-            if len(secret) >= _SHORTEST:
-                text = text.replace(secret, "[key]")
-        return text
+        """A server's words without the key, were it to echo it."""
+        key = self.api_key or ""
+        return text.replace(key, "[key]") if len(key) >= _SHORTEST else text
 
     def error(self, kind: type[_E], problem: str, remedy: str = AGAIN, stops_run: bool = False) -> _E:
         """An error of the server; of its words, which may be any page, one line without keys."""
@@ -52,14 +51,14 @@ class Connection:
 
 
 def check_address(text: str) -> None:
-    """Raise `SettingError` where a server's address cannot be used."""
+    """Raise `SettingError`, without the address, where it cannot be one of a server, or holds more than that."""
     try:
         parts = urlsplit(text)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         is_address = False
-    if not (is_address and text.isascii() and text.isprintable() and not set(text) & set(' `<>"')):
-        raise SettingError("address of the server", "is no web address", _REMEDY)
+    if not (is_address and text.isascii() and text.isprintable() and not set(text) & set(' `<>"@?#')):
+        raise SettingError("address of the server", "is no plain web address", _REMEDY)
 
 
 def check_key(text: str) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.llm.labels import label_of
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set
 from evidencebench_core.reliability.probes import Probe
@@ -35,6 +34,7 @@ from evidencebench_core.runs import (
     chat_spec,
     request_settings,
 )
+from evidencebench_core.runs.labels import label_of
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM

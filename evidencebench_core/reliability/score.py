@@ -11,13 +11,13 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.llm.labels import label_of
 from evidencebench_core.reliability.figures import label_tables
 from evidencebench_core.reliability.items import ItemSet
 from evidencebench_core.reliability.probes import Probe
 from evidencebench_core.reliability.runs import Results, judgements, settings_label, task_of
 from evidencebench_core.reliability.tasks import Probes, ReliabilityTask
 from evidencebench_core.runs import ChatSpec, Result, RunInfo
+from evidencebench_core.runs.labels import label_of
 from evidencebench_core.stats import Estimate, bootstrap, paired, weighted_f1
 
 STATES: Final = ("right", "wrong", "null")

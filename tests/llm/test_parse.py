@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.llm.labels import read_label
 from evidencebench_core.llm.parse import after_thinking, index_list, no_answer_reason, read_answer
 
 MANNERS = tomllib.loads(Path(__file__).with_name("manners.toml").read_text("utf-8"))["answer"]
@@ -49,4 +48,3 @@ def test_answers_that_go_on_and_on_are_read_in_linear_time(piece: str) -> None:
     text = piece * (400_000 // len(piece))  # what takes quadratic time would not end
     read_answer(f"DECISION: {text}", SHOWN)
     read_answer(text, SHOWN)
-    read_label(text, ("yes", "no", "unknown"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.llm.labels import label_of, read_label
+from evidencebench_core.runs.labels import label_of, read_label
 
 LABELS = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 
@@ -56,3 +56,8 @@ def test_a_label_that_is_denied_is_never_its_opposite() -> None:
     assert read_label("Answer: not supported", verdicts) is None
     assert read_label("The claim is not supported, it is contradicted.", verdicts) == "contradicted"
     assert read_label("The claim is not true", ("true", "false")) is None
+
+
+@pytest.mark.parametrize("piece", ["yes, ", "no ", "not ", "answer ", "[", "- "])
+def test_answers_that_go_on_and_on_are_read_in_linear_time(piece: str) -> None:
+    read_label(piece * (400_000 // len(piece)), ("yes", "no", "unknown"))  # quadratic time would not end

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason
+from evidencebench_core.runs.model import Result
 
 Labels = Collection[str] | Mapping[str, str]
 """In lower case: the labels, or by every word that states one the label ("supported": "supports")."""
@@ -21,7 +22,7 @@ _NOT: Final = r"\b(?:not|never|cannot|neither|nor|whether|\w+n't)(?: [\w']+){0,6
 _AROUND: Final = " \t\r\n*_`\"'.;,!()[]<>"
 
 
-def label_of(result: Mapping[str, Any] | str, labels: Labels, mark: str = "") -> tuple[str | None, str]:
+def label_of(result: Result | str, labels: Labels, mark: str = "") -> tuple[str | None, str]:
     """The label that a stored result states and ``""``, or ``None`` and the reason why there is none.
 
     Reasons: "failed" (the result is an error), "cut_off" (whatever stands there: it may have gone on), "refusal",

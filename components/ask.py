@@ -199,8 +199,8 @@ def _draw_cost(ask: Ask, choices: Any) -> bool:
         return False
     if any(made.llm is not None for made in plans):
         place = address_text(session_connection())
-        asked = f" {literal(cost.model)} is asked, at {place}." if cost.calls else ""
-        st.info(f"{estimate_text(cost, ask.noun)}{asked}")
+        server = f" {literal(cost.model)} is asked, at {place}." if cost.calls else ""
+        st.info(f"{estimate_text(cost, ask.noun)}{server}")
     for made in plans:
         for address, n in batches_under_way(resources.store(), made.run_id).items():
             st.warning(

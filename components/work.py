@@ -68,7 +68,7 @@ def train(job: Job, path: Path, dataset: str) -> str:
 
 def read_sample(job: Job, path: Path) -> str:
     """The sample papers, with runs over them."""
-    return f"{_loaded(sample(open_store(path)))}, with runs of {', '.join(SAMPLE_RUNS)}."
+    return f"{_loaded_text(sample(open_store(path)))}, with runs of {', '.join(SAMPLE_RUNS)}."
 
 
 def read_file(job: Job, path: Path, file: Path, name: str) -> str:
@@ -77,7 +77,7 @@ def read_file(job: Job, path: Path, file: Path, name: str) -> str:
         result = ingest(open_store(path), file, name or None, _bytes_read(job))
     finally:
         shutil.rmtree(file.parent, ignore_errors=True)
-    return f"{_loaded(result.dataset)}{'' if result.added else ' before'}."
+    return f"{_loaded_text(result.dataset)}{'' if result.added else ' before'}."
 
 
 def fetch(job: Job, path: Path, name: str, split: str) -> str:
@@ -88,7 +88,7 @@ def fetch(job: Job, path: Path, name: str, split: str) -> str:
 
     files = download(name, split, progress=report)
     infos = [ingest(open_store(path), file, None, _bytes_read(job, 50)).dataset for file in files]
-    return f"{', '.join(map(_loaded, infos))}."
+    return f"{', '.join(map(_loaded_text, infos))}."
 
 
 def _bytes_read(job: Job, begins: int = 0) -> Callable[[int, int, int], None]:
@@ -101,5 +101,5 @@ def _bytes_read(job: Job, begins: int = 0) -> Callable[[int, int, int], None]:
     return report
 
 
-def _loaded(info: DatasetInfo) -> str:
+def _loaded_text(info: DatasetInfo) -> str:
     return f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}"

@@ -183,10 +183,10 @@ def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:
     def fields() -> str:
         return st.selectbox("Question to the model", list(questions), format_func=questions.__getitem__)
 
-    def plans(llm: LLM, asked: str) -> list[Plan]:
-        if asked == "judge" and run is not None:
+    def plans(llm: LLM, choice: str) -> list[Plan]:
+        if choice == "judge" and run is not None:
             return [judge_plan(resources.store(), run.id, "citations", session_model(), llm=llm)]
-        focus: Focus = "results" if asked == "results" else "all"
+        focus: Focus = "results" if choice == "results" else "all"
         return [answer_plan(resources.store(), dataset.name, session_model(), focus=focus, llm=llm)]
 
     return Ask("Have hypotheses answered", KIND, "question", fields, plans)

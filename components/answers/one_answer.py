@@ -24,10 +24,10 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
         st.info("This set has clusters alone: there is no answer to read.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        texts = {asked.question_id: asked.question or asked.question_id for asked in answers.questions}
+        texts = {row.question_id: row.question or row.question_id for row in answers.questions}
         reset = ("sentence", "document")
         question = option_box(state, "question", "Question", texts, noun="question", reset=reset)
-        systems = {system: system for asked, system in answers.answer if asked == question}
+        systems = {system: system for name, system in answers.answer if name == question}
         if not systems:
             st.info("No system has answered this question.")
             return

@@ -73,12 +73,12 @@ def index_sentences(text: str, shown_indices: Collection[int]) -> tuple[CitedSen
 
 def without_citations(text: str) -> str:
     """The text of a sentence without its brackets of documents; nothing else is cut."""
-    return _MASK.sub("", _masked(text, _document_ids)[0]).strip()
+    return _MASK.sub("", _with_marks(text, _document_ids)[0]).strip()
 
 
 def citations_in(text: str) -> tuple[str, ...]:
     """The documents that a sentence cites in brackets, each once."""
-    _, brackets = _masked(text, _document_ids)
+    _, brackets = _with_marks(text, _document_ids)
     return tuple(dict.fromkeys(itertools.chain.from_iterable(brackets)))
 
 
@@ -100,7 +100,7 @@ def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[
     """Each sentence without its brackets, and what is in them."""
     from evidencebench_core.data.sentences import sentences_of
 
-    paragraphs = [_masked(paragraph, read) for paragraph in _PARAGRAPH.split(text)]
+    paragraphs = [_with_marks(paragraph, read) for paragraph in _PARAGRAPH.split(text)]
     contents = itertools.chain.from_iterable(inside for _, inside in paragraphs)
     pairs: list[tuple[str, list[_T]]] = []
     for masked, _ in paragraphs:
@@ -116,7 +116,7 @@ def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[
     return pairs
 
 
-def _masked(text: str, read: Callable[[str], Sequence[_T] | None]) -> tuple[str, list[Sequence[_T]]]:
+def _with_marks(text: str, read: Callable[[str], Sequence[_T] | None]) -> tuple[str, list[Sequence[_T]]]:
     """The text with a mark for each bracket that holds citations, and what they hold, in order.
 
     A mark behind a full stop is put before it, so that it is split as a part of the sentence that it closes; of

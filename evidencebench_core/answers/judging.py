@@ -131,12 +131,12 @@ def _nugget_questions(question: AskedQuestion, answer: Answer) -> Iterator[tuple
     for start in range(0, len(question.nuggets), _MOST_NUGGETS):
         nuggets = question.nuggets[start : start + _MOST_NUGGETS]
         unit = unit_id(*key, f"nuggets from {start + 1} of {len(nuggets)}")
-        yield unit, Question("nugget-assign", {**fields, "nuggets": _listed(nuggets)})
-    facts = {**fields, "nuggets": _listed(question.nuggets)}
+        yield unit, Question("nugget-assign", {**fields, "nuggets": _nugget_list(nuggets)})
+    facts = {**fields, "nuggets": _nugget_list(question.nuggets)}
     yield unit_id(*key, "facts"), Question("answer-nuggets", facts)
 
 
-def _listed(nuggets: tuple[str, ...]) -> str:
+def _nugget_list(nuggets: tuple[str, ...]) -> str:
     return "\n".join(f"{n}: {' '.join(nugget.split())}" for n, nugget in enumerate(nuggets, 1))
 
 

@@ -45,13 +45,13 @@ def unit_id(*parts: str) -> str:
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
 
 
-def _plain(value: object) -> object:
+def _lower_case(value: object) -> object:
     return " ".join(value.lower().split()) if isinstance(value, str) else value
 
 
 def _relation(value: object) -> object:
     """``supporting`` and ``Supported`` are ``supports``."""
-    plain = str(_plain(value))
+    plain = str(_lower_case(value))
     return next((name for stem, name in _RELATIONS.items() if plain.startswith(stem)), plain)
 
 
@@ -78,7 +78,7 @@ class AnswerSentence(_Row):
     id: Id = ""  # unique in the answer; from "1" where the file has none
     text: str  # as in the file, its citations still in it; without them where the sentences were split here
     citations: tuple[DocumentId, ...] = ()  # each once; in brackets, or assessed, where the file has none
-    relevance: Annotated[Relevance | None, BeforeValidator(_plain)] = None  # None: nobody judged it
+    relevance: Annotated[Relevance | None, BeforeValidator(_lower_case)] = None  # None: nobody judged it
     assessments: tuple[Assessment, ...] = ()  # any number for one citation, with different relations too
 
     @model_validator(mode="before")

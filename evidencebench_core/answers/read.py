@@ -48,7 +48,7 @@ def read_answers(paths: Sequence[Path]) -> AnswerSet:
 
     `DataError` names file, line, field and value of what is wrong.
     """
-    return answer_set(line for path in paths for line in _lines(Path(path)))
+    return answer_set(line for path in paths for line in _file_lines(Path(path)))
 
 
 def answer_set(lines: Iterable[Line]) -> AnswerSet:
@@ -62,7 +62,7 @@ def answer_set(lines: Iterable[Line]) -> AnswerSet:
             raise DataError(
                 f"{place}, kind", f"is {shown(kind)}", f"Kinds are: {', '.join(_KINDS)}. {_REMEDY}"
             )
-        row = _validated(place, _KINDS[kind], line)
+        row = _row_of(place, _KINDS[kind], line)
         key = _key(row)
         if kind == "question" and key in rows[kind]:  # its text here, its nuggets there
             known = rows[kind][key].model_dump(exclude_defaults=True)
@@ -91,7 +91,7 @@ def _key(row: Any) -> Any:
     return row.document_id if isinstance(row, Document) else row.question_id
 
 
-def _validated(place: str, kind: Any, line: Mapping[str, Any]) -> Any:
+def _row_of(place: str, kind: Any, line: Mapping[str, Any]) -> Any:
     try:
         return kind.model_validate(line)
     except ValidationError as error:
@@ -122,7 +122,7 @@ def counts(answers: AnswerSet) -> dict[str, int]:
 # -- formats --------------------------------------------------------------------------------------
 
 
-def _lines(path: Path) -> Iterator[Line]:
+def _file_lines(path: Path) -> Iterator[Line]:
     """The objects of a file in our shape, whatever shape it has."""
     content = file_content(path, MOST_BYTES, _REMEDY)
     if path.suffix in (".jsonl", ".ndjson"):
@@ -135,15 +135,15 @@ def _lines(path: Path) -> Iterator[Line]:
         if not isinstance(item, dict) or "kind" in item:
             yield place, item
         elif "machine_generated_answers" in item:
-            yield from _medaesqa(place, item)
+            yield from _medaesqa_lines(place, item)
         elif {"responses", "answer"} & item.keys():
-            yield from _biogen(place, item, path.stem)
+            yield from _biogen_lines(place, item, path.stem)
         else:
             for key, part in item.items():
-                yield from _keyed(path, key, part)
+                yield from _keyed_lines(path, key, part)
 
 
-def _keyed(path: Path, key: str, item: Any) -> Iterator[Line]:
+def _keyed_lines(path: Path, key: str, item: Any) -> Iterator[Line]:
     """What files have by question or document: clusters, gold nuggets, abstracts."""
     place = f"{path}, {key}"
     if isinstance(item, list):
@@ -152,12 +152,12 @@ def _keyed(path: Path, key: str, item: Any) -> Iterator[Line]:
         document = {"kind": "document", "document_id": key}
         yield place, {**document, "title": item.get("title"), "text": item["abstract"]}
     elif isinstance(item, dict) and item and all(str(name).endswith(_CLUSTERED) for name in item):
-        yield from _clusters(path, key, item)
+        yield from _cluster_lines(path, key, item)
     else:
         raise DataError(place, f"holds {shown(item)}, no answers", _REMEDY)
 
 
-def _biogen(place: str, item: Mapping[str, Any], stem: str) -> Iterator[Line]:
+def _biogen_lines(place: str, item: Mapping[str, Any], stem: str) -> Iterator[Line]:
     """A topic of a run; of task A what it finds contradicting is a system of its own."""
     about = item.get("metadata") or item.get("meta_data") or {}
     text = about.get("question") or item.get("question")
@@ -184,7 +184,7 @@ def _biogen_sentence(part: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {"text": part.get("text"), "citations": known, "assessments": assessments}
 
 
-def _clusters(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Line]:
+def _cluster_lines(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Line]:
     name = next((short for part, short in _EMBEDDINGS.items() if part in path.name), "clusters")
     for setting, clusters in item.items():
         place = f"{path}, {question}, {setting}"
@@ -199,8 +199,8 @@ def _clusters(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Li
         yield place, {**line, "name": name, "clusters": ids}
 
 
-def _medaesqa(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
-    question = {**_renamed(item), "kind": "question"}
+def _medaesqa_lines(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
+    question = {**_with_our_keys(item), "kind": "question"}
     systems = question.pop("machine_generated_answers")
     yield place, question
     for system, raw in systems.items() if isinstance(systems, dict) else ():
@@ -212,10 +212,10 @@ def _medaesqa(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
         yield f"{place}, {system}", {**raw, **answer, "accurate": accurate}
 
 
-def _renamed(value: Any) -> Any:
+def _with_our_keys(value: Any) -> Any:
     """MedAESQA's keys in our words."""
     if isinstance(value, list):
-        return [_renamed(item) for item in value]
+        return [_with_our_keys(item) for item in value]
     if isinstance(value, dict):
-        return {_MEDAESQA.get(key, key): _renamed(item) for key, item in value.items()}
+        return {_MEDAESQA.get(key, key): _with_our_keys(item) for key, item in value.items()}
     return value

@@ -66,8 +66,8 @@ def _set_report(store: Store, name: str, judge: str | None, metric: str | None) 
             raise _no_judgements(judge, name)
         values = answer_values(answers, labels)
         tables["order of systems"] = order_of_systems(people, values)
-        said = labels_by_task(store, subject, judge)  # by the judge alone, without what people decided
-        agreements = [judge_agreement(answers, said[kind], kind) for kind in SCALES if kind in said]
+        of_judge = labels_by_task(store, subject, judge)  # by the judge alone, without what people decided
+        agreements = [judge_agreement(answers, of_judge[kind], kind) for kind in SCALES if kind in of_judge]
         frames = [agreement.figures.assign(judged=agreement.kind) for agreement in agreements]
         tables["agreement with people"] = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
         notes.append(f"By the labels of {judge}, a model.")
@@ -134,12 +134,12 @@ def _run_report(store: Store, name: str, judge: str | None, metric: str | None, 
     )
     keys = ["instance", "paper", "system"]
     values = instances.melt(keys, var_name="metric").dropna().astype({"value": float})
-    asked = [instance_id for instance_id, evidence in gold.items() if evidence.covers(focus)]
+    with_aspects = [instance_id for instance_id, evidence in gold.items() if evidence.covers(focus)]
     outcomes = pd.Series(
-        [answers[unit].outcome if unit in answers else "failed" for unit in asked], dtype=object
+        [answers[unit].outcome if unit in answers else "failed" for unit in with_aspects], dtype=object
     )
     counts = ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.value_counts().items())
-    notes = [f"Outcomes: {counts}; {len(gold) - len(asked):,} without an aspect."]
+    notes = [f"Outcomes: {counts}; {len(gold) - len(with_aspects):,} without an aspect."]
     notes += [f"Judged by {judging.settings['model']}."] if judging else []
     notes += [
         *_unread_notes(store, judging),

@@ -26,7 +26,7 @@ class AnswerSetInfo:
     added_at: str  # ISO 8601, UTC
 
 
-def _info(name: str, sha256: str, source: str, numbers: str, added_at: str) -> AnswerSetInfo:
+def _set_info(name: str, sha256: str, source: str, numbers: str, added_at: str) -> AnswerSetInfo:
     return AnswerSetInfo(name, sha256, source, orjson.loads(numbers), added_at)
 
 
@@ -34,7 +34,7 @@ ANSWER_SETS: Final = NamedSets(
     "answer_sets",
     "answer set",
     ("name", "sha256", "source", "counts", "added_at"),
-    _info,
+    _set_info,
     "There is none yet: `answers ingest` brings one in.",
 )
 

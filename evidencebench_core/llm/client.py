@@ -111,7 +111,7 @@ class LLM:
             if not self._transport.is_paid:
                 return await self._transport.send(call, call.body)
             try:
-                answer = await self._asked(call)
+                answer = await self._server_answer(call)
             except LLMError as error:
                 # A prompt that is refused after others were answered says nothing about the next one.
                 self._n_failures += not (self.turns.answered_at > 0 and isinstance(error, LLMRejectedError))
@@ -120,7 +120,7 @@ class LLM:
             self._n_failures = 0
             return replace(answer, key=call.key if self.store else "")
 
-    async def _asked(self, call: Call) -> Answer:
+    async def _server_answer(self, call: Call) -> Answer:
         """The server's answer, waited for in turn, and without parameters that the server does not know."""
         began = asyncio.get_running_loop().time()
         while True:

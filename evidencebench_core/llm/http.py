@@ -133,13 +133,13 @@ class HTTP(Transport):
         if isinstance(content, list):  # parts, of which some servers make a text
             content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
         return Answer(
-            text=self._text(content),
-            finish_reason=self._text(choice.get("finish_reason"))[:40],
-            refusal=self._text(message.get("refusal")) or None,
+            text=self._clean_text(content),
+            finish_reason=self._clean_text(choice.get("finish_reason"))[:40],
+            refusal=self._clean_text(message.get("refusal")) or None,
             prompt_tokens=_count(document, "prompt_tokens"),
             completion_tokens=_count(document, "completion_tokens"),
-            reasoning=self._text(message.get("reasoning_content") or message.get("reasoning")),
-            model=self._text(document.get("model")),
+            reasoning=self._clean_text(message.get("reasoning_content") or message.get("reasoning")),
+            model=self._clean_text(document.get("model")),
         )
 
     def vectors(self, document: Any, n: int) -> Answer:
@@ -154,7 +154,7 @@ class HTTP(Transport):
         text = base64.b64encode(vectors.tobytes()).decode("ascii")
         return Answer(text, prompt_tokens=_count(document, "prompt_tokens"), completion_tokens=0)
 
-    def _text(self, value: object) -> str:
+    def _clean_text(self, value: object) -> str:
         return self.connection.without_keys(valid_text(str(value or "")))
 
     def meaning(self, error: openai.APIError, parameters: Collection[str] = ()) -> LLMError:

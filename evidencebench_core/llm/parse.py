@@ -65,7 +65,7 @@ def read_answer(
     is looked at. Without DECISION it is the last list on a line of its own, of an answer that was not cut off.
     """
     answer = after_thinking(text)
-    ranges = _chosen((answer or "").translate(_WESTERN), is_cut=finish_reason == "length")
+    ranges = _decided_ranges((answer or "").translate(_WESTERN), is_cut=finish_reason == "length")
     if ranges is None:
         return ParsedAnswer(no_answer_reason(answer, refusal, finish_reason) or "no_list")
     order = sorted(shown)
@@ -108,7 +108,7 @@ def index_list(text: str) -> list[range] | None:
     return [] if text.strip(" \t\r\n*_`\"'“”[].:").casefold() in ("", "none", "nothing") else None
 
 
-def _chosen(answer: str, *, is_cut: bool) -> list[range] | None:
+def _decided_ranges(answer: str, *, is_cut: bool) -> list[range] | None:
     """The list that counts in an answer, which is not one that may have been cut off in its middle."""
     plain = _MARKUP.sub("", answer).strip()
     if (ranges := _json_list(plain)) is not None:

@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 Work: TypeAlias = Callable[[LLM], Awaitable[_T]]
 Results: TypeAlias = list[tuple[_K, _T | EvidenceBenchError]]
 
-_LOOK: Final = 0.1  # seconds between looks whether the work was stopped
+_INTERVAL: Final = 0.1  # seconds between looks whether the work was stopped
 _FEWEST: Final = 3  # answers that say more than a guess
 _PROMPTS: Final = (0.75, 1.0, 1.5)  # guessed, as multiples of our estimate
 _SHORT_ANSWER: Final = 100  # tokens
@@ -78,8 +78,8 @@ def results(
                         under_way[portal.start_task_soon(work, llm)] = key
                 if not under_way or time.monotonic() > end:
                     break
-                done, _ = wait([*under_way, *others], _LOOK, FIRST_COMPLETED)
-                ready, fatal = _taken(done, under_way)
+                done, _ = wait([*under_way, *others], _INTERVAL, FIRST_COMPLETED)
+                ready, fatal = _results_and_errors(done, under_way)
                 errors += fatal
                 yield ready
         finally:
@@ -91,7 +91,7 @@ def results(
         raise errors[0]
 
 
-def _taken(
+def _results_and_errors(
     done: Iterable[Future[Any]], under_way: dict[Future[Any], Any]
 ) -> tuple[Results[Any, Any], list[BaseException]]:
     """What has come of pieces that are no longer under way, and the errors that every call would meet."""

@@ -97,7 +97,7 @@ def _words_of_labels(score: TaskScore) -> str:
         words.insert(0, f"It never said anything but {top['label'].dropna().iloc[0]}.")
     if (top["wording"] != "").any():
         writer = str(score.spec.settings["writer"] or score.spec.model)
-        words.append(f"The new wordings are by {_name(writer, score.spec.model)}.")
+        words.append(f"The new wordings are by {_model_name(writer, score.spec.model)}.")
     return " ".join(words)
 
 
@@ -110,13 +110,13 @@ def _words_of_comparison(against: Comparison) -> str:
     return f"Against the same questions unchanged, {lost:,} right answers were lost and {won:,} won."
 
 
-def _name(model: str, asked: str) -> str:
+def _model_name(model: str, asked: str) -> str:
     return f"{model}, which is the model itself" if model == asked else model
 
 
 def _words_of_judge(score: TaskScore) -> str:
     n_right = int((score.headline["state"] == "right").sum())
-    judge = _name(score.judge, score.spec.model)
+    judge = _model_name(score.judge, score.spec.model)
     return f"Judged by {judge}: {n_right:,} of {len(score.headline):,} answers say what they should."
 
 

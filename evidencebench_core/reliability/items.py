@@ -20,19 +20,19 @@ Kind = Literal["questions", "pairs"]
 _SIMILAR: Final = {"1": "yes", "true": "yes", "0": "no", "false": "no"}
 
 
-def _label(value: object) -> object:
+def _gold_label(value: object) -> object:
     text = "" if value is None else str(value).strip().casefold()
     return _SIMILAR.get(text, text) or None
 
 
-def _texts(value: object) -> object:
+def _text_tuple(value: object) -> object:
     if value is None or (isinstance(value, str) and not value.strip()):
         return ()
     return (value,) if isinstance(value, str) else value
 
 
 Text = Annotated[str, Field(pattern=r"\S")]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_text_tuple)]
 
 
 @validated(frozen=True, config=ConfigDict(coerce_numbers_to_str=True))
@@ -42,7 +42,7 @@ class Item:
     id: Annotated[Text, StringConstraints(strip_whitespace=True)]  # unique in its set
     question: Text  # of a pair: the first statement
     context: Texts = ()  # its parts
-    answer: Annotated[Label | None, BeforeValidator(_label)] = (
+    answer: Annotated[Label | None, BeforeValidator(_gold_label)] = (
         None  # of a pair: whether its statements are alike
     )
     long_answer: Texts = ()  # the reference, then further ones; of a pair: the second statement
@@ -98,10 +98,10 @@ def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions") -> 
     (item_id, n), *_ = Counter(item.id for item in items).most_common(1)
     if n > 1:
         raise DataError(place, f"has the id {shown(item_id)} more than once", "Give every item its own id.")
-    return ItemSet(name, digest([kind, [_plain(item) for item in items]]), tuple(items), kind)
+    return ItemSet(name, digest([kind, [_item_values(item) for item in items]]), tuple(items), kind)
 
 
-def _plain(item: Item) -> dict[str, Any]:
+def _item_values(item: Item) -> dict[str, Any]:
     return {name: value for name, value in asdict(item).items() if value}
 
 
@@ -111,7 +111,7 @@ def add_items(
     """Keep items under a name; where the store has the same items, maybe under another name, that set."""
     added = new_item_set(name, items, kind)
     values = {"kind": kind, "source": source, "n_items": len(items)}
-    return ITEM_SETS.add(store, name, added.sha256, [_plain(item) for item in items], values)
+    return ITEM_SETS.add(store, name, added.sha256, [_item_values(item) for item in items], values)
 
 
 def item_set(store: Store, name: str) -> ItemSet:

@@ -40,7 +40,7 @@ class Draft:
     left_out: dict[str, str]
 
 
-def plain(draft: Draft) -> Iterator[Probe]:
+def plain_probes(draft: Draft) -> Iterator[Probe]:
     for item in draft.items:
         yield Probe(item, fields=_fields(item), expected=item.answer)
 
@@ -49,7 +49,7 @@ def _fields(item: Item, **changed: str) -> dict[str, str]:
     return {"question": item.question, "context": item.text, **changed}
 
 
-def paraphrased(draft: Draft) -> Iterator[Probe]:
+def paraphrase_probes(draft: Draft) -> Iterator[Probe]:
     for item in draft.items:
         names = [name for name in item.wordings if name.startswith("paraphrase")]
         for name in names:
@@ -59,7 +59,7 @@ def paraphrased(draft: Draft) -> Iterator[Probe]:
             yield Probe(item, "paraphrase", _fields(item), item.answer, "question")
 
 
-def negated(draft: Draft) -> Iterator[Probe]:
+def negation_probes(draft: Draft) -> Iterator[Probe]:
     """The context says the opposite, and so should the answer."""
     for item in draft.items:
         text = item.wordings.get("negation", "")
@@ -67,7 +67,7 @@ def negated(draft: Draft) -> Iterator[Probe]:
         yield Probe(item, "negation", fields, _OPPOSITE[item.answer], "" if text else "context")
 
 
-def few_shot(draft: Draft) -> Iterator[Probe]:
+def few_shot_probes(draft: Draft) -> Iterator[Probe]:
     orders = tuple(dict.fromkeys(order.upper() for order in draft.settings["orders"]))
     tested = balanced_items(draft.items)
     if not tested:
@@ -94,7 +94,7 @@ def _example(item: Item) -> str:
     return f"Context: {item.text}\nQuestion: {item.question}\nAnswer: {str(item.answer).capitalize()}"
 
 
-def misspelt(draft: Draft) -> Iterator[Probe]:
+def spelling_probes(draft: Draft) -> Iterator[Probe]:
     names = tuple(dict.fromkeys(draft.settings["errors"]))
     numbers = [int(name) for name in names]
     seed, keep_digits = draft.settings["seed"], draft.settings["keep_digits"]
@@ -106,7 +106,7 @@ def misspelt(draft: Draft) -> Iterator[Probe]:
             yield Probe(item, name, _fields(item, context=variant.text), item.answer, details=details)
 
 
-def distracted(draft: Draft) -> Iterator[Probe]:
+def distraction_probes(draft: Draft) -> Iterator[Probe]:
     n = cast(int, draft.settings["distractors"])
     others = drawn_others(draft.items, n, draft.settings["seed"], "distraction")
     for place in range(n + 1):
@@ -117,7 +117,7 @@ def distracted(draft: Draft) -> Iterator[Probe]:
             yield Probe(item, str(place), fields, item.answer, details=details)
 
 
-def unanswerable(draft: Draft) -> Iterator[Probe]:
+def unknown_probes(draft: Draft) -> Iterator[Probe]:
     """The context of another item ("shuffled"), and the right one ("mirror")."""
     others = drawn_others(draft.items, 1, draft.settings["seed"], "unknown")
     for item, (other,) in zip(draft.items, others, strict=True):
@@ -127,12 +127,12 @@ def unanswerable(draft: Draft) -> Iterator[Probe]:
         yield Probe(item, "mirror", _fields(item), item.answer)
 
 
-def free_text(draft: Draft) -> Iterator[Probe]:
+def free_text_probes(draft: Draft) -> Iterator[Probe]:
     for item in draft.items:
         yield Probe(item, fields=_fields(item, answer="".join(item.long_answer[:1])))
 
 
-def pairs(draft: Draft) -> Iterator[Probe]:
+def pair_probes(draft: Draft) -> Iterator[Probe]:
     for item in draft.items:
         fields = {"statement_1": item.question, "statement_2": item.long_answer[0]}
         yield Probe(item, fields=fields, expected=item.answer)

@@ -154,15 +154,15 @@ def answers_frame(
                 "state": "null" if label is None else "right" if label == expected else "wrong",
                 "reason": reason,
                 "wording": "" if isinstance(result, str) else result.get("wording", ""),
-                "text": _text(result),
+                "text": _result_text(result),
                 "reference": "".join(probe.item.long_answer[:1]) if task.judge else "",
-                "judgement": _text(judgement or ""),
+                "judgement": _result_text(judgement or ""),
             }
         )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _text(result: Result | str) -> str:
+def _result_text(result: Result | str) -> str:
     return result if isinstance(result, str) else str(result["text"])
 
 

@@ -114,65 +114,65 @@ _SHORT: Final = ("question", "context", "answer")
 
 _TASKS: Final = (
     ReliabilityTask(
-        name="baseline", number="T1", title="Baseline", prompt=_BASELINE, needs=_SHORT, probes=probes.plain, against="",
-        about="How often the model answers yes or no rightly from the context.",
+        name="baseline", number="T1", title="Baseline", prompt=_BASELINE, needs=_SHORT, probes=probes.plain_probes,
+        about="How often the model answers yes or no rightly from the context.", against="",
     ),
     ReliabilityTask(
         name="knowledge", number="T1k", title="Without context", prompt="reliability-knowledge",
-        needs=("question", "answer"), probes=probes.plain,
+        needs=("question", "answer"), probes=probes.plain_probes,
         about="How often it is right with nothing to read: what it knows by heart, or guesses.",
     ),
     ReliabilityTask(
         name="paraphrase", number="T2", title="Paraphrase", prompt=_BASELINE, needs=_SHORT,
-        probes=probes.paraphrased, settings=_Rewording,
+        probes=probes.paraphrase_probes, settings=_Rewording,
         about="Whether the answer stays the same when the question is worded differently.",
     ),
     ReliabilityTask(
         name="few-shot", number="T3", title="Few-shot bias", prompt="reliability-few-shot", needs=_SHORT,
-        probes=probes.few_shot, settings=_FewShot, figure=BIAS,
+        probes=probes.few_shot_probes, settings=_FewShot, figure=BIAS,
         about="Whether the order of the examples shown before a question sways the answer.",
     ),
     ReliabilityTask(
         name="spelling", number="T4", title="Spelling errors", prompt=_BASELINE, needs=_SHORT,
-        probes=probes.misspelt, settings=_Spelling, headline=("3",),
+        probes=probes.spelling_probes, settings=_Spelling, headline=("3",),
         about="How much misspelt words cost.",
     ),
     ReliabilityTask(
         name="negation", number="T5", title="Negated context", prompt=_BASELINE, needs=_SHORT,
-        probes=probes.negated, settings=_Rewording,
+        probes=probes.negation_probes, settings=_Rewording,
         about="Whether the model follows a text that says the opposite, or answers by heart.",
     ),
     ReliabilityTask(
         name="distraction", number="T6", title="Distraction", prompt=_BASELINE, needs=_SHORT,
-        probes=probes.distracted, settings=_Distraction,
+        probes=probes.distraction_probes, settings=_Distraction,
         about="Whether the model finds the text that matters among others that do not.",
     ),
     ReliabilityTask(
         name="freeform", number="T7, T10", title="Freeform answers", prompt="reliability-freeform",
-        needs=("question", "context", "long_answer"), probes=probes.free_text, labels=(),
+        needs=("question", "context", "long_answer"), probes=probes.free_text_probes, labels=(),
         judge=_reader_of_statements(lambda item: item.long_answer[0]), figure=JUDGED_ACCURACY,
         about="Whether an answer in the model's own words says what the reference says.",
     ),
     ReliabilityTask(
         name="question", number="T8", title="Question formation", prompt="reliability-question",
-        needs=("question", "long_answer"), probes=probes.free_text, labels=(),
+        needs=("question", "long_answer"), probes=probes.free_text_probes, labels=(),
         judge=_reader_of_statements(lambda item: item.question), figure=JUDGED_ACCURACY,
         about="Whether the model finds the question that an answer belongs to.",
     ),
     ReliabilityTask(
         name="conclusion", number="T9", title="Conclusion", prompt="reliability-conclusion", needs=_SHORT,
-        probes=probes.free_text, labels=(), judge=_CONCLUSION,
+        probes=probes.free_text_probes, labels=(), judge=_CONCLUSION,
         about="Whether a conclusion that the model writes still answers the question rightly.",
     ),
     ReliabilityTask(
         name="unknown", number="T11", title="I don't know", prompt="reliability-unknown",
-        needs=("question", "context"), probes=probes.unanswerable, settings=_Drawn,
+        needs=("question", "context"), probes=probes.unknown_probes, settings=_Drawn,
         labels=("yes", "no", "unknown"), figure=REFRAIN_RATE, headline=("shuffled",),
         about="Whether the model says so when the text does not tell, and only then.",
     ),
     ReliabilityTask(
         name="judge", number="T12", title="Judges measured", kind="pairs", prompt="reliability-judge",
-        needs=("question", "long_answer", "answer"), probes=probes.pairs,
+        needs=("question", "long_answer", "answer"), probes=probes.pair_probes,
         about="How well the model tells whether two statements mean the same, which it does as a judge.",
     ),
 )  # fmt: skip

@@ -106,7 +106,7 @@ class Rewording:
     writer: str  # the model
 
 
-class Asked(Protocol):
+class Conversation(Protocol):
     """What a unit asks a model: a `Question`, or a whole conversation."""
 
     async def answer(self, llm: LLM, model: str, request: Mapping[str, Setting]) -> Result:
@@ -149,7 +149,7 @@ def chat_plan(
     store: Store,
     spec: ChatSpec,
     units: Sequence[str],
-    question: Callable[[str], Asked],
+    question: Callable[[str], Conversation],
     llm: LLM | None = None,
     *,
     fresh: Fresh = False,

@@ -98,10 +98,10 @@ def run(
     **options: Any,
 ) -> RunInfo:
     """Plan and execute a run, and return it; the arguments are those of `plan`."""
-    return _executed(plan(store, dataset, retriever, settings, tasks, limit, **options))
+    return _completed_run(plan(store, dataset, retriever, settings, tasks, limit, **options))
 
 
-def _executed(planned: Plan) -> RunInfo:
+def _completed_run(planned: Plan) -> RunInfo:
     for _ in execute(planned):
         pass
     return RunStore(planned.store).run(planned.run_id)
@@ -133,7 +133,7 @@ def evaluate(
             raise SettingError("settings", "are given to a system of one's own", "Set them where it is made.")
         planned = plan(store, dataset, OwnSystem(system, name), tasks=tasks, fresh=True)
         RunStore(store).clear(planned.run_id)  # its code may be another one
-        info = _executed(planned)
+        info = _completed_run(planned)
     failures = RunStore(store).reasons(info)
     if failures and not info.n_answered:
         raise RetrieverError(f"run {info.id}", f"has no answer: {failures[0]}", "Mend the system.")

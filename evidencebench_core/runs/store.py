@@ -99,7 +99,7 @@ class RunStore:
         with self.store.read() as db:
             cursor = db.cursor()
             cursor.row_factory = sqlite3.Row
-            return tuple(map(_info, cursor.execute(f"{_RUNS} WHERE {where}", values)))
+            return tuple(map(_run_info, cursor.execute(f"{_RUNS} WHERE {where}", values)))
 
     def to_pandas(self, dataset: str | None = None, variants: bool = False) -> pd.DataFrame:
         """`runs` as a table: one row a run, a column for each field of `RunInfo`."""
@@ -278,7 +278,7 @@ def _add(db: sqlite3.Connection, run_id: str, results: Results, replace: bool = 
     """Write results inside the transaction that is open, and with them another stamp of the run."""
     moment = now("milliseconds")
     rows = [
-        (run_id, question, unit, *_columns(result), moment)
+        (run_id, question, unit, *_result_columns(result), moment)
         for unit, by_question in results.items()
         for question, result in by_question.items()
     ]
@@ -288,7 +288,7 @@ def _add(db: sqlite3.Connection, run_id: str, results: Results, replace: bool = 
     db.executemany(_REPLACE if replace else _ADD, rows)
 
 
-def _columns(result: Retrieval | Result | str) -> tuple[bytes | int | str | None, ...]:
+def _result_columns(result: Retrieval | Result | str) -> tuple[bytes | int | str | None, ...]:
     """Ranking, number of picks, payload, error, outcome."""
     if isinstance(result, str):
         return None, None, None, result, ""
@@ -310,7 +310,7 @@ def _indices(ranking: bytes, n: int | None = None) -> tuple[int, ...]:
     return struct.unpack_from(f"<{n_ranked if n is None else min(n, n_ranked)}H", ranking)
 
 
-def _info(row: sqlite3.Row) -> RunInfo:
+def _run_info(row: sqlite3.Row) -> RunInfo:
     """A row of `_RUNS`."""
     settings, label = json.loads(row["settings"]), row["name"]
     of_retrieval: dict[str, Any] = {}

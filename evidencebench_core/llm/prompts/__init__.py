@@ -47,14 +47,14 @@ class Prompt:
 
 def prompt(name: str, folder: Path | None = None) -> Prompt:
     """The prompt of that name in a folder, else ours, and so its parts; `SettingError` if there is none."""
-    path = _found(f"{name}.txt", folder)
+    path = _prompt_path(f"{name}.txt", folder)
     text = path.read_text("utf-8-sig", "replace")
-    return _parsed(path, _PART.sub(lambda match: prompt_part(match[1], folder), text))
+    return _prompt_of(path, _PART.sub(lambda match: prompt_part(match[1], folder), text))
 
 
 def prompt_part(name: str, folder: Path | None = None) -> str:
     """The words of a part."""
-    return _found(f"parts/{name}.txt", folder).read_text("utf-8-sig", "replace").strip()
+    return _prompt_path(f"parts/{name}.txt", folder).read_text("utf-8-sig", "replace").strip()
 
 
 def numbered(sentences: Iterable[str], first: int = 0) -> str:
@@ -66,7 +66,7 @@ def on_one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.split())
 
 
-def _found(name: str, folder: Path | None) -> Path:
+def _prompt_path(name: str, folder: Path | None) -> Path:
     """The file of that name in a folder, else in ours; it cannot lead out of them."""
     for path in ((folder or _OURS) / name, _OURS / name):
         if path.is_file() and ".." not in Path(name).parts:
@@ -75,7 +75,7 @@ def _found(name: str, folder: Path | None) -> Path:
 
 
 @lru_cache(maxsize=64)
-def _parsed(path: Path, text: str) -> Prompt:
+def _prompt_of(path: Path, text: str) -> Prompt:
     """The prompt that a file with its parts put in makes."""
     before, *pieces = _HEAD.split(text)
     roles, bodies = pieces[::2], [body.strip() for body in pieces[1::2]]

@@ -32,7 +32,10 @@ class ExamplePool:
 
     def draw(self, query: Query, n: int) -> tuple[str, ...]:
         """``n`` examples, or as many as there are, of other hypotheses and papers and with something to cover."""
-        key, hypothesis = paper_key(query.sentences, query.sentence_types), _words(query.hypothesis)
+        key, hypothesis = (
+            paper_key(query.sentences, query.sentence_types),
+            _letters_and_digits(query.hypothesis),
+        )
         examples: list[str] = []
         for instance_id in self._order:
             if len(examples) == n:
@@ -40,8 +43,8 @@ class ExamplePool:
             if self._paper_keys[instance_id] == key:
                 continue
             instance = self._read(instance_id)
-            sentences = _gold(instance, query)
-            if sentences and _words(instance.hypothesis) != hypothesis:
+            sentences = _gold_sentences(instance, query)
+            if sentences and _letters_and_digits(instance.hypothesis) != hypothesis:
                 examples.append(example_text(instance.hypothesis, sentences))
         if not examples:
             problem = f"dataset {shown(self.dataset)} has no example for this query"
@@ -49,12 +52,12 @@ class ExamplePool:
         return tuple(examples)
 
 
-def _words(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """Letters and digits only: copies of a hypothesis differ in blanks, dashes and quotation marks."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def _gold(instance: Instance, query: Query) -> tuple[str, ...]:
+def _gold_sentences(instance: Instance, query: Query) -> tuple[str, ...]:
     """The gold list of the query's task: the file's own selection, or one as small that covers as much."""
     family = "er" if query.focus == "all" else "result-er"
     stored = instance.stored.get(f"{family}@{query.budget}", instance.stored.get(f"{family}@optimal"))

@@ -161,10 +161,10 @@ def prompts_for(
     if first == "unconstrained-results" and has_examples:
         first = "unconstrained-results-icl"
     names = (first, f"{strategy}-final") if is_by_section else (first,)
-    return tuple(_checked(prompt(name, folder)) for name in names)
+    return tuple(_strategy_prompt(prompt(name, folder)) for name in names)
 
 
-def _checked(template: Prompt) -> Prompt:
+def _strategy_prompt(template: Prompt) -> Prompt:
     """A prompt that shows what there is to choose from, and nothing that is not known."""
     needed = {"hypothesis", "sentences"}
     if needed <= template.fields <= needed | {"budget", "examples"}:

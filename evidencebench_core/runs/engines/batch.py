@@ -22,7 +22,7 @@ from evidencebench_core.runs.model import Results
 from evidencebench_core.runs.planning import Plan, Unit
 
 _AT_ONCE: Final = 1_000  # questions under way, and requests of a batch
-_LOOK: Final = 0.1  # seconds between looks whether all work waits
+_INTERVAL: Final = 0.1  # seconds between looks whether all work waits
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _ENDPOINT: Final = "/v1/chat/completions"
 
@@ -92,7 +92,7 @@ class BatchEngine(Transport):
         n_before = -1
         while not n_before == len(self._waiting) == llm.turns.under_way.calls > 0:
             n_before = len(self._waiting)
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_INTERVAL)
 
     async def _begin(self) -> tuple[str, str]:
         """Send what waits and begin its batch: the ids of file and batch."""

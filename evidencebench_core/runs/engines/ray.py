@@ -82,7 +82,7 @@ def answers_of(name: str, settings: str, units: Sequence[Unit]) -> Results:
     """Units answered in a worker."""
     results: dict[str, dict[str, Any]] = {}
     for unit in units:
-        answers = compute(replace(unit, retriever=unit.retriever or _made(name, settings)))
+        answers = compute(replace(unit, retriever=unit.retriever or _worker_retriever(name, settings)))
         results[unit.id] = {  # a mapping proxy cannot be pickled
             question: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
             for question, answer in answers.items()
@@ -91,7 +91,7 @@ def answers_of(name: str, settings: str, units: Sequence[Unit]) -> Results:
 
 
 @cache
-def _made(name: str, settings: str) -> Retriever:
+def _worker_retriever(name: str, settings: str) -> Retriever:
     """The retriever of this process."""
     return make_retriever(name, json.loads(settings))
 

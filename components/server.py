@@ -1,4 +1,4 @@
-"""The model server of this session: its address, key and model, and a try that says what came back.
+"""The model server of this session: its address, key and model, and a try that lists its models.
 
 The address comes from the session, else from the environment.
 A key is kept in the memory of the session, for the server that it was typed for.
@@ -7,7 +7,6 @@ A key is kept in the memory of the session, for the server that it was typed for
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -19,15 +18,6 @@ from evidencebench_core.llm.connection import OPENAI, check_address, check_key
 from evidencebench_core.words import quantity
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """The outcome of trying a server: one line, and the models that it lists."""
-
-    ok: bool
-    line: str
-    models: tuple[str, ...] = ()
-
-
 def session_model() -> str:
     """The model chosen in this session; empty if there is none."""
     return session_text("llm.model")
@@ -35,8 +25,8 @@ def session_model() -> str:
 
 def known_models() -> tuple[str, ...]:
     """The models that the server listed when it was tried; empty if it was not, or has no list."""
-    last = _last_trial(session_connection())
-    return last.models if last else ()
+    outcome = _models_or_problem(session_connection())
+    return outcome if isinstance(outcome, tuple) else ()
 
 
 def address_text(connection: Connection) -> str:
@@ -76,25 +66,24 @@ def _draw_server() -> None:
         st.error(literal(problem))
     model_field = st.container()  # drawn after the try, which brings the list of models
     has_place = bool(connection.api_key) or connection.address != Connection(OPENAI).address
-    is_new = has_place and not session_model() and _last_trial(connection) is None
+    is_new = has_place and not session_model() and _models_or_problem(connection) is None
     if st.button("Try the connection", type="primary") or is_new:
         with st.spinner("Asking the server …", show_time=True):
-            st.session_state[_trial_key(connection)] = trial(connection)
+            st.session_state[_trial_key(connection)] = _try(connection)
     with model_field:
         _draw_model()
-    last = _last_trial(connection)
-    if last is not None:
-        (st.success if last.ok else st.error)(literal(last.line))
+    outcome = _models_or_problem(connection)
+    if isinstance(outcome, str):
+        st.error(literal(outcome))
+    elif outcome is not None:
+        st.success(f"The server answers, and lists {quantity(len(outcome), 'model')}.")
 
 
-def trial(connection: Connection) -> Trial:
-    """Ask a server for its models."""
+def _try(connection: Connection) -> tuple[str, ...] | str:
     try:
-        models = listed_models(connection)
+        return listed_models(connection)
     except EvidenceBenchError as error:
-        return Trial(False, str(error))
-    listed = f"It lists {quantity(len(models), 'model')}." if models else "It has no list of models."
-    return Trial(True, f"The server answers. {listed}", models)
+        return str(error)
 
 
 def _read_address(text: str) -> str:
@@ -134,9 +123,10 @@ def _draw_model() -> None:
     st.selectbox("Model", options, placeholder="Choose, or type another", accept_new_options=True, **widget)
 
 
-def _last_trial(connection: Connection) -> Trial | None:
-    last: Trial | None = st.session_state.get(_trial_key(connection))
-    return last
+def _models_or_problem(connection: Connection) -> tuple[str, ...] | str | None:
+    """The models that a server listed when it was tried, or why it could not be asked."""
+    outcome: tuple[str, ...] | str | None = st.session_state.get(_trial_key(connection))
+    return outcome
 
 
 def _trial_key(connection: Connection) -> str:

@@ -140,6 +140,7 @@ def test_failures_are_kept_counted_and_tried_again(store: Store) -> None:
     assert runs.failures(last.run_id, "result-er@5") == {"tiny_1": "lead: is out of order. Wait."}
     assert runs.run(last.run_id).n_failed == 2
     working = Counting()
+    assert list(planned(store, working, tasks=["er@3", "result-er@5"]).missing)[-1] == "tiny_1"  # last
     last = finished(execute(planned(store, working)))
     assert (last.done, last.total, last.failed) == (6, 6, 0)
     assert [focus for _, focus, _ in working.asked] == ["results", "results"]

@@ -5,8 +5,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,12 @@ import pytest
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.llm import LLM, Budget, Connection, Message
-from evidencebench_core.llm.answers import request_of
+from evidencebench_core.llm import Budget
 from evidencebench_core.runs import (
-    Plan,
     Progress,
-    Result,
     RunStore,
-    chat_plan,
-    chat_spec,
     estimate,
     execute,
-    parameters_of,
     plan,
 )
 from tests.factories import raw_dataset, store_with
@@ -199,64 +192,3 @@ def test_an_estimate_and_caps_go_on_from_what_the_run_has_had(store: Store) -> N
         learnt = estimate(asking(store, server.url))
         assert (learnt.rests_on, learnt.completion_tokens) == ({"answers with these settings": 5}, 10)
         assert learnt.prompt_tokens == pytest.approx(100, abs=2)
-
-
-# -- questions to a model -------------------------------------------------------------------------------
-
-CHAT = chat_spec("reliability", "a" * 64, "baseline", "m", [], {"max_tokens": 10})
-SPEC = CHAT.run
-UNITS = [f"q{number}" for number in range(6)]
-
-
-@dataclass
-class Saying:
-    """A unit that asks by its own name."""
-
-    unit: str
-
-    async def answer(self, llm: LLM, model: str, request: Mapping[str, Any]) -> Result:
-        return asdict(await llm.chat([Message("user", self.unit)], **parameters_of(model, request)))
-
-
-def questions(store: Store, server: Scripted, units: list[str] = UNITS, **more: Any) -> Plan:
-    llm = LLM(Connection(server.url, "secret"), store, concurrency=4)
-    return chat_plan(store, CHAT, units, Saying, llm, **more)
-
-
-def test_results_are_kept_by_unit_and_asked_once(store: Store) -> None:
-    with scripted(answering(lambda sent: reply(f"Yes \ud800, {sent['messages'][0]['content']}"))) as server:
-        cost = estimate(questions(store, server))
-        assert (cost.model, cost.calls, cost.n_instances, server.requests) == ("m", 6, 6, [])
-        first = finished(execute(questions(store, server, UNITS[:4])))
-        assert (first.run_id, first.done, first.total, first.failed) == (SPEC.id, 4, 4, 0)
-        last = finished(execute(questions(store, server)))
-        assert (last.done, last.total, len(server.requests)) == (6, 6, 6)
-        assert estimate(questions(store, server)).calls == 0
-        finished(execute(questions(store, server, UNITS[:2], fresh=True)))
-        assert len(server.requests) == 8
-    results: dict[str, Any] = RunStore(store).results(SPEC.id)
-    assert {unit: result["text"][-2:] for unit, result in results.items()} == {unit: unit for unit in UNITS}
-    assert results["q0"]["text"] == "Yes \ufffd, q0"
-    turns = [{"role": "user", "content": "q0"}]
-    expected = {"model": "m", "messages": turns, "temperature": 0.0, "max_tokens": 10}
-    assert request_of(store, results["q0"]["key"]) == expected
-
-
-def test_a_failure_is_tried_again_and_an_odd_answer_is_an_answer(store: Store) -> None:
-    steps: dict[str, Step] = {
-        "q1": status(400, "too long"),
-        "q2": reply(None, message={"role": "assistant", "content": None, "refusal": "No."}),
-        "q3": reply("Y", finish_reason="length"),
-        "q4": reply(""),
-    }
-    with scripted(answering(lambda sent: steps.pop(sent["messages"][0]["content"], reply("yes")))) as server:
-        last = finished(execute(questions(store, server)))
-        assert (last.done, last.failed, RunStore(store).run(SPEC.id).n_failed) == (5, 1, 1)
-        assert "too long" in RunStore(store).failures(SPEC.id)["q1"]
-        missing = questions(store, server, [*UNITS, "q6"]).missing
-        assert list(missing) == ["q6", "q1"]  # what failed comes last
-        assert finished(execute(questions(store, server))).failed == 0
-        assert len(server.requests) == 7
-    results: dict[str, Any] = RunStore(store).results(SPEC.id)
-    assert [results[f"q{number}"]["text"] for number in (1, 3, 4)] == ["yes", "Y", ""]
-    assert (results["q2"]["refusal"], results["q3"]["finish_reason"]) == ("No.", "length")

@@ -71,6 +71,7 @@ class Job:
     started: float = field(default_factory=time.monotonic)
     status: JobStatus = field(default_factory=JobStatus)
     on_cancel: Callable[[], object] = lambda: None
+    on_report: Callable[[tuple[int, int, str]], object] = lambda _: None
     _stop: threading.Event = field(default_factory=threading.Event)
     _first: tuple[float, int] | None = None  # when it first reported, and how much was done
 
@@ -102,6 +103,7 @@ class Job:
         remaining = (now - then) / (done - before) * (total - done) if done > before and total else None
         state: JobState = "cancelling" if self.cancelled() else "running"
         self.status = JobStatus(state, done, total, note, now - self.started, remaining)
+        self.on_report((done, total, note))
 
     def run(self, work: Work) -> None:
         """Do the work, and note how it ended."""
@@ -208,42 +210,33 @@ class InChild:
             raise EvidenceBenchError(job.title, problem, remedy)
 
 
-@dataclass(slots=True, eq=False)
-class _JobOfParent(Job):
-    """The job as the child sees it."""
-
-    output: IO[bytes] = field(default_factory=lambda: os.fdopen(os.dup(1), "wb"))
-
-    def report(self, done: int, total: int, note: str = "", stop: bool = False) -> None:
-        if stop:
-            self.stop_if_cancelled()
-        self.send((done, total, note))
-
-    def send(self, message: object) -> None:
-        pickle.dump(message, self.output)
-        self.output.flush()
-
-    def listen(self) -> None:
-        """Be cancelled by what comes in, and end the process, be what may, when the app has ended."""
-        while cast("BufferedReader", sys.stdin.buffer).read1(64):
-            self.cancel()
-        os._exit(1)
-
-
 def child() -> None:
-    job = _JobOfParent(0, "", "", "")
+    """Read the work from the input, do it, and write what it reports and how it ended to the output."""
+    output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no report
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl+C in the terminal is for the app
     if hasattr(os, "nice"):
         os.nice(_NICE)
+
+    def send(message: object) -> None:
+        pickle.dump(message, output)
+        output.flush()
+
+    job = Job(0, "", "", "", on_report=send)
     function, args = pickle.load(sys.stdin.buffer)  # noqa: S301 - of the app
-    threading.Thread(target=job.listen, daemon=True).start()
+
+    def listen() -> None:
+        while cast("BufferedReader", sys.stdin.buffer).read1(64):
+            job.cancel()
+        os._exit(1)  # the app has ended
+
+    threading.Thread(target=listen, daemon=True).start()
     try:
-        job.send(function(job, *args))
+        send(function(job, *args))
     except (EvidenceBenchError, JobCancelled) as error:
-        job.send(error)
+        send(error)
     except Exception as error:
         logging.getLogger(__name__).exception("%s failed", function.__name__)
         bug = f"failed in a way that it should not ({type(error).__name__})"
-        job.send(EvidenceBenchError("job", bug, "The server's log has the details."))
+        send(EvidenceBenchError("job", bug, "The server's log has the details."))
     os._exit(0)  # a thread still waits for input

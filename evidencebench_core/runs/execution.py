@@ -47,10 +47,9 @@ class Engine(Protocol):
 class LocalEngine:
     """One unit after the other in this process; of a server, as many as there may be calls at once.
 
-    Once the run is stopped, calls under way have ``grace`` seconds to end; their answers are kept.
+    Once the run is stopped, calls under way have 30 seconds to end; their answers are kept.
     """
 
-    grace: float = 30.0
     note: str = ""
 
     def check(self, plan: Plan) -> None:
@@ -58,7 +57,7 @@ class LocalEngine:
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         if plan.llm is not None:
-            yield from model_answers(plan, plan.llm, stopped=stopped, grace=self.grace)
+            yield from model_answers(plan, plan.llm, stopped=stopped)
             return
         computed: dict[str, dict[str, Any]] = {}
         last = 0.0  # so that the first result is there at once

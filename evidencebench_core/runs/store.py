@@ -9,7 +9,6 @@ import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from operator import attrgetter
 from types import MappingProxyType
@@ -25,8 +24,6 @@ from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import one_line
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from evidencebench_core.retrievers.encoding import TrainedOn
 
 _PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "torch")  # what encoders run on
@@ -100,14 +97,6 @@ class RunStore:
             cursor = db.cursor()
             cursor.row_factory = sqlite3.Row
             return tuple(map(_run_info, cursor.execute(f"{_RUNS} WHERE {where}", values)))
-
-    def to_pandas(self, dataset: str | None = None, variants: bool = False) -> pd.DataFrame:
-        """`runs` as a table: one row a run, a column for each field of `RunInfo`."""
-        import pandas as pd
-
-        names = [field.name for field in fields(RunInfo)]
-        rows = [{name: getattr(run, name) for name in names} for run in self.runs(dataset, variants)]
-        return pd.DataFrame(rows, columns=names)
 
     def run(self, run: str | object) -> RunInfo:
         """The run of this id, or the only one whose id starts like this, or that has this name.

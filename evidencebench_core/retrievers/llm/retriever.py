@@ -126,7 +126,6 @@ class LanguageModel(ServedRetriever):
         details = {
             "outcome": " ".join((choice.kind, *sorted(session.flags))),
             "strategy": strategy,
-            "n_unknown": session.n_unknown,
             "reasons": [choice.reasons.get(index, "") for index in choice.indices],
             "calls": CALLS.dump_python(tuple(session.calls), mode="json", exclude_defaults=True),
         }

@@ -57,7 +57,6 @@ class Session:
     examples: str
     calls: list[CallRecord] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)  # of `OUTCOME_FLAGS`
-    n_unknown: int = 0  # numbers in answers that the prompt did not show
 
     async def choose(
         self, part: Part, template: Prompt, messages: tuple[Message, ...] = ()
@@ -74,7 +73,6 @@ class Session:
             finish_reason=answer.finish_reason,
             thoughts=answer.reasoning,
         )
-        self.n_unknown += choice.n_unknown
         if choice.n_unknown:
             self.flags.add("some-unknown")
         indices = tuple(shown[number] for number in choice.indices)

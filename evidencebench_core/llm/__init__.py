@@ -1,4 +1,4 @@
-"""Language models on any OpenAI-compatible server: asking, keeping answers, reading them, counting the cost."""
+"""Language models on any OpenAI-compatible server: send requests, keep and read answers, control the cost."""
 
 from evidencebench_core.llm.answers import UNLIMITED_ANSWER, Answer, Call, Message
 from evidencebench_core.llm.budget import Budget, Forecast, Spending, price_of

@@ -1,4 +1,4 @@
-"""What a model is sent and what it answers; answers in the store, each committed before it is used."""
+"""Requests to a model, and its answers, each of which is committed to the store before it is used."""
 
 import asyncio
 import math
@@ -14,7 +14,7 @@ from evidencebench_core.errors import LLMError, StoreError
 from evidencebench_core.llm.budget import Spending
 
 Role = Literal["system", "user", "assistant"]
-UNLIMITED_ANSWER: Final = 4_096  # tokens that an answer is reserved where the request sets no limit
+UNLIMITED_ANSWER: Final = 4_096  # tokens reserved for an answer where the request sets no limit
 _USUAL_ANSWER: Final = 800
 
 
@@ -24,12 +24,12 @@ class Message:
 
     role: Role
     content: str
-    prompt: str = field(default="", compare=False)  # name and version of the prompt that it was made of
+    prompt: str = field(default="", compare=False)  # name and version of its prompt
 
 
 @dataclass
 class Call:
-    """One request; ``rehearsal`` is the answer that an estimate takes the model to give."""
+    """One request; ``rehearsal`` is the answer that an estimate assumes."""
 
     body: dict[str, Any]
     prompt: str = ""  # its name and version
@@ -51,7 +51,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer; tokens are as the server counts them, seconds its time when the answer was first given."""
+    """A model's answer; tokens as counted by the server, seconds as measured when it was first given."""
 
     text: str = ""
     finish_reason: str = ""  # "stop", "length" (cut off), "content_filter", ...
@@ -60,14 +60,14 @@ class Answer:
     completion_tokens: int | None = None
     seconds: float = 0.0
     cached: bool = False  # whether it came from the store
-    reasoning: str = ""  # thoughts that the server sends apart from the text
+    reasoning: str = ""  # reasoning that the server sends apart from the text
     left_out: tuple[str, ...] = ()  # parameters that the server refused
-    key: str = ""  # names request and answer in the store
+    key: str = ""  # of request and answer in the store
     model: str = ""
     batch: bool = False  # whether it was first given as part of a batch
 
     def tokens(self, prompt_tokens: int) -> tuple[int, int]:
-        """Of prompt and answer; where the server did not count, so many and those of the texts."""
+        """Tokens of prompt and answer; without the server's counts, ``prompt_tokens`` and an estimate from the text."""
         prompt, completion = self.prompt_tokens, self.completion_tokens
         texts = estimated_tokens(self.text + self.reasoning)
         return prompt_tokens if prompt is None else prompt, texts if completion is None else completion
@@ -80,32 +80,32 @@ _SPEND: Final = """INSERT INTO llm_spending VALUES (?, ?, ?, ?, ?) ON CONFLICT D
 
 
 def valid_text(text: str) -> str:
-    """The text with U+FFFD for halves of surrogate pairs, which no request can hold."""
+    """The text with U+FFFD in place of lone surrogates, which cannot be encoded."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has: one for four ASCII characters, one for every other character."""
+    """An estimate: one token for four ASCII characters, one for any other character."""
     n_ascii = len(text.encode("ascii", "ignore"))
     return math.ceil(n_ascii / 4) + len(text) - n_ascii
 
 
 def estimated_prompt_tokens(texts: Iterable[str]) -> int:
-    """The same for the texts of a conversation, with four tokens around each."""
+    """The estimate for the texts of a conversation, with four extra tokens for each."""
     return sum(estimated_tokens(text) + 4 for text in texts)
 
 
 class AnswerStore:
-    """Answers under the keys of their requests, and what a run has cost, in the store; for one event loop.
+    """Answers by the key of their request, and the cost of a run, in the store; used from one event loop.
 
-    With ``fresh`` it has those only that it was given to keep; with keys, all but these.
+    With ``fresh`` older answers are ignored: all of them, or those with the given keys.
     """
 
     def __init__(self, store: Store | None, fresh: bool | Collection[str] = False, run_id: str = "") -> None:
         self._store, self._fresh, self._run_id = store, fresh, run_id
         self._new: set[str] = set()
         self._writing = asyncio.Lock()
-        self._rows: list[tuple[Any, ...]] = []  # of the table llm_answers, and the costs, not yet committed
+        self._rows: list[tuple[Any, ...]] = []  # of the table llm_answers, not yet committed
         self._cost = Spending()
 
     def get(self, key: str) -> Answer | None:
@@ -118,7 +118,7 @@ class AnswerStore:
         return replace(_ANSWER.validate_json(row[0]), cached=True, key=key) if row else None
 
     async def keep(self, call: Call, address: str, answer: Answer, cost: Spending) -> None:
-        """Commit an answer and its cost, with those that come while another transaction is written."""
+        """Commit an answer and its cost, in one transaction with others that arrive meanwhile."""
         if self._store is not None and call.key not in self._new:
             self._new.add(call.key)
             kind = (call.prompt, canonical_text(call.parameters), call.prompt_tokens)
@@ -127,7 +127,7 @@ class AnswerStore:
         await self.pay(cost)
 
     async def pay(self, cost: Spending) -> None:
-        """Commit a cost, and whatever else waits for that; an `LLMError` ends the run if it cannot be kept."""
+        """Commit a cost and all that is not yet committed; an `LLMError` ends the run if that fails."""
         self._cost = self._cost.plus(cost)
         async with self._writing:
             rows, self._rows, cost, self._cost = self._rows, [], self._cost, Spending()
@@ -149,7 +149,7 @@ def _write(store: Store, rows: Sequence[tuple[Any, ...]], run_id: str, cost: Spe
 
 
 def spending_of(store: Store, run_id: str) -> Spending:
-    """What all starts of a run have cost."""
+    """The cost of a run over all its starts."""
     sql = "SELECT calls, 0, prompt_tokens, completion_tokens, money FROM llm_spending WHERE run_id = ?"
     with store.read() as db:
         row = db.execute(sql, (run_id,)).fetchone()
@@ -157,9 +157,9 @@ def spending_of(store: Store, run_id: str) -> Spending:
 
 
 def answers_like(store: Store, call: Call) -> tuple[bool, list[tuple[float, int]]]:
-    """Whether there are answers to a call's prompt with its parameters, and of these, else of all, the newest 300.
+    """Whether a call's prompt was answered with its parameters, and the newest 300 such answers, else those to it.
 
-    Each is the tokens of the prompt, as a multiple of our estimate, and those of the answer.
+    Each as the prompt's tokens, as a multiple of our estimate, and the answer's tokens.
     """
     sql = (
         "SELECT parameters = ?, prompt_tokens, answer FROM llm_answers WHERE model = ? AND prompt = ?"
@@ -173,7 +173,7 @@ def answers_like(store: Store, call: Call) -> tuple[bool, list[tuple[float, int]
 
 
 def request_of(store: Store, key: str) -> dict[str, Any] | None:
-    """The body of the request that was answered under a key; ``None`` if there is none."""
+    """The body of the request with this key; ``None`` if the store has none."""
     with store.read() as db:
         row = db.execute("SELECT request FROM llm_answers WHERE key = ?", (key,)).fetchone()
     body: dict[str, Any] | None = from_blob(row[0]) if row else None

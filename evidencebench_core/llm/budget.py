@@ -19,13 +19,13 @@ from evidencebench_core.words import dollars
 if TYPE_CHECKING:
     from evidencebench_core.llm.answers import Answer, Call
 
-_PAUSE: Final = 2.0  # seconds, where a busy server names none
-_PATIENCE: Final = 600.0  # seconds with a busy server that answers nobody
+_PAUSE: Final = 2.0  # seconds, where a busy server does not say how long
+_PATIENCE: Final = 600.0  # seconds with a server that is too busy to answer any call
 
 
 @cache
 def _rates(model: str, batch: bool) -> tuple[float, float] | None:
-    """Dollars for a token of prompt and of answer; ``None``: not known."""
+    """Dollars for a token of the prompt and for one of the answer; ``None`` if not known."""
     from genai_prices import Usage, calc_price
 
     thousand = Usage(input_tokens=1_000, output_tokens=1_000)  # below the steps that some prices have
@@ -38,13 +38,13 @@ def _rates(model: str, batch: bool) -> tuple[float, float] | None:
 
 
 def price_of(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float | None:
-    """Dollars, by the genai-prices package, asked one by one or by a batch; ``None`` where the price is not known."""
+    """Dollars, by the genai-prices package, for a single call or one in a batch; ``None`` if not known."""
     rates = _rates(model, batch)
     return None if rates is None else prompt_tokens * rates[0] + completion_tokens * rates[1]
 
 
 def price_source() -> str:
-    """The package of the prices."""
+    """The package with the prices, and its version."""
     return f"genai-prices {version('genai-prices')}"
 
 
@@ -63,7 +63,7 @@ class Spending:
         return self.prompt_tokens + self.completion_tokens
 
     def plus(self, other: Spending, times: float = 1.0) -> Spending:
-        """Both together, the other one so many times."""
+        """The sum of this and so many ``times`` the other."""
         return Spending(
             self.calls + round(times * other.calls),
             self.cached + round(times * other.cached),
@@ -75,7 +75,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast(Spending):
-    """The expected cost, with the range in which it should end."""
+    """The expected cost, with the range in which it should lie."""
 
     low: Spending = field(default_factory=Spending)
     high: Spending = field(default_factory=Spending)
@@ -93,14 +93,14 @@ class Forecast(Spending):
 
 
 def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> Spending:
-    """One call with so many tokens."""
+    """The cost of one call with these numbers of tokens."""
     money = price_of(model, prompt_tokens, completion_tokens, batch)
     return Spending(1, 0, prompt_tokens, completion_tokens, money)
 
 
 @dataclass
 class Budget:
-    """Caps of a run in calls, tokens and dollars, over all its starts, and what was spent under them."""
+    """Caps on a run's calls, tokens and dollars over all its starts, and what has been spent."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -118,7 +118,7 @@ class Budget:
         self.spent = self.spent.plus(more)
 
     def problem(self, model: str, call: Spending, under_way: Spending) -> str:
-        """Why a call has no room beside those under way; ``""`` if it has."""
+        """Why a call does not fit beside those under way; ``""`` if it does."""
         held = self.spent.plus(self.earlier).plus(under_way)
         if self.calls is not None and held.calls >= self.calls:
             return f"of {self.calls:,} calls is reached"
@@ -135,7 +135,7 @@ class Budget:
 
 
 class Turns:
-    """Lets calls begin in turn, within the limits of a server and the caps of a budget; for one event loop.
+    """Starts calls in turn, within the limits of a server and the caps of a budget; for one event loop.
 
     The most that a call can cost is reserved: a token for each byte of its prompt, or more where the server has counted
     more, and ``max_tokens``. One without room beside those under way waits for them. Under a cap in tokens or dollars
@@ -146,7 +146,7 @@ class Turns:
     def __init__(self, at_once: int, budget: Budget, batch: bool = False) -> None:
         self.is_stopped = False
         self.under_way = Spending()  # at most
-        self.answered_at = -math.inf  # the loop's time of the last answer to any call
+        self.answered_at = -math.inf  # time of the last answer, by the event loop's clock
         self.note = ""  # why calls wait, in a line for people
         self._budget, self._batch = budget, batch
         self._most_at_once = self._at_once = float(at_once)
@@ -156,7 +156,7 @@ class Turns:
         self._longest_prompt = 0  # tokens that the server counted
 
     def stop(self) -> None:
-        """Begin no further call; those under way may end."""
+        """Start no further call; those under way may finish."""
         self.is_stopped = True
         self._news.set()
 
@@ -172,14 +172,14 @@ class Turns:
             return most
 
     def cost(self, call: Call, answer: Answer) -> Spending:
-        """What an answer has cost, from which it is learnt how the server counts."""
+        """The cost of an answer; also learns from it how the server counts tokens."""
         cost = call_cost(call.model, *answer.tokens(call.prompt_tokens), self._batch)
         self._overhead = max(self._overhead or 0, cost.prompt_tokens - call.most_prompt_tokens)
         self._longest_prompt = max(self._longest_prompt, cost.prompt_tokens)
         return cost
 
     def end(self, call: Call, most: Spending, cost: Spending) -> None:
-        """A call for which so much was reserved has ended; its cost has no calls if it was not answered."""
+        """Release what was reserved for a call and count its cost, which has no calls if it was not answered."""
         self.under_way = self.under_way.plus(most, -1)
         self._budget.count(cost)
         if cost.calls:
@@ -188,9 +188,9 @@ class Turns:
         self._news.set()
 
     def pause(self, seconds: float, began: float) -> bool:
-        """Pause as a busy server says (NaN: it does not); whether it has answered anybody in the last ten minutes."""
+        """Pause as long as a busy server asks (NaN: it does not say); whether it answered in the last ten minutes."""
         now = current_time()
-        if now >= self._paused_until:  # else the call had begun before the others were refused
+        if now >= self._paused_until:  # else it was sent before that pause began
             self._at_once = max(1.0, self._at_once / 2)
             self._paused_until = now + (seconds if seconds >= 0 else _PAUSE)
         elif seconds >= 0:
@@ -202,7 +202,7 @@ class Turns:
         return call_cost(call.model, prompt, call.most_answer_tokens, self._batch)
 
     def _seconds_until(self, call: Call) -> float:
-        """How long it takes until a call may begin, as far as is known."""
+        """The time until a call may start, as far as is known."""
         self.note = ""
         if self.is_stopped:
             raise LLMCancelledError("the call", "was cancelled", "Start again: what is answered stays.", True)

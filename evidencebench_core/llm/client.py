@@ -1,4 +1,4 @@
-"""A model server, and the ways to reach it: answers from the store where there are any, else from the server."""
+"""A model server: answers from the store where there are any, else from the server, by one of several transports."""
 
 import asyncio
 import math
@@ -17,9 +17,9 @@ _FAILURES: Final = 10  # in a row, after which the run ends
 
 
 class ServerBusyError(LLMUnreachableError):
-    """The server asks for patience."""
+    """The server asks us to wait."""
 
-    pause = math.nan  # seconds, where it names them
+    pause = math.nan  # seconds, where it says how long
 
 
 class UnknownParameterError(LLMRejectedError):
@@ -35,7 +35,7 @@ class Transport:
     is_batch = False  # whether answers come hours later, at the price of a batch
 
     async def send(self, call: Call, body: dict[str, Any]) -> Answer:
-        """The answer to a body of a call, or an `LLMError`."""
+        """The answer to a call with this body, or an `LLMError`."""
         raise NotImplementedError
 
     async def models(self) -> set[str]:
@@ -43,20 +43,20 @@ class Transport:
         return set()
 
     async def close(self) -> None:
-        """Give up what is open."""
+        """Close connections."""
 
 
 @dataclass(eq=False)
 class LLM:
-    """A server with language models; asked within ``async with``, by one event loop at a time."""
+    """A server with language models; used within ``async with``, by one event loop at a time."""
 
     connection: Connection = field(default_factory=connection_from_environment)
     store: Store | None = None  # of answers, and of what runs have cost
     budget: Budget = field(default_factory=Budget)
     concurrency: int = 8  # the most calls at once
-    fresh: bool | Collection[str] = False  # what is asked though it is answered: all, or what has these keys
-    run_id: str = ""  # the run that pays
-    transport: Transport | None = None  # without one HTTP
+    fresh: bool | Collection[str] = False  # whether stored answers are ignored: all, or those with these keys
+    run_id: str = ""  # the run that the cost is counted for
+    transport: Transport | None = None  # None: HTTP
 
     def __post_init__(self) -> None:
         self.turns = Turns(self.concurrency, self.budget)
@@ -85,14 +85,14 @@ class LLM:
 
     @property
     def note(self) -> str:
-        """Why calls wait, or what the server does not know, in a line for people. From any thread."""
+        """Why calls wait, or which parameters the server does not know, in one line. Safe from any thread."""
         unknown = [f"{model} does not know {name}" for model, name in sorted(self._unknown)]
         return self.turns.note or "; ".join(unknown)
 
     async def chat(
         self, messages: Sequence[Message], *, model: str, rehearsal: str = "", **parameters: Any
     ) -> Answer:
-        """The answer to a conversation; ``parameters`` are further fields of the request (``None``: not sent)."""
+        """The answer to a conversation; ``parameters`` are other fields of the request (``None``: not sent)."""
         turns = [{"role": message.role, "content": valid_text(message.content)} for message in messages]
         fields = {"messages": turns, "model": model, **parameters}
         body = {name: value for name, value in fields.items() if value is not None}
@@ -104,7 +104,7 @@ class LLM:
 
     async def answer(self, call: Call) -> Answer:
         """The stored answer to a call, else the server's."""
-        async with self._locks[call.key]:  # equal questions wait for the first
+        async with self._locks[call.key]:  # equal requests wait for the first
             if answer := self.answers.get(call.key):
                 self.budget.count(Spending(cached=1))
                 return answer
@@ -121,7 +121,7 @@ class LLM:
             return replace(answer, key=call.key if self.store else "")
 
     async def _server_answer(self, call: Call) -> Answer:
-        """The server's answer, waited for in turn, and without parameters that the server does not know."""
+        """The server's answer, once it is this call's turn, without parameters that the server does not know."""
         began = asyncio.get_running_loop().time()
         while True:
             most, cost = await self.turns.begin(call), Spending()
@@ -133,7 +133,7 @@ class LLM:
                 answer = await self._transport.send(call, body)
                 answer = replace(answer, left_out=tuple(sorted(left_out - {"max_tokens"})))
                 cost = self.turns.cost(call, answer)
-                # In its turn, so that a kill costs only the calls under way.
+                # Before its turn ends, so that a kill costs only the calls under way.
                 await self.answers.keep(call, self.connection.address, answer, cost)
                 return answer
             except ServerBusyError as error:
@@ -153,9 +153,9 @@ class LLM:
 
 
 async def gather(*calls: Awaitable[Any]) -> list[Any]:
-    """Results of calls made side by side; where one fails the others are answered and kept all the same."""
+    """Results of concurrent calls; if one fails, the others are still answered and kept."""
     results = await asyncio.gather(*calls, return_exceptions=True)
     errors = [result for result in results if isinstance(result, BaseException)]
-    if errors:  # one that ends the run first: the others are probably consequences
+    if errors:  # first one that ends the run, as the others probably follow from it
         raise min(errors, key=lambda error: not getattr(error, "stops_run", True))
     return results

@@ -13,7 +13,7 @@ AGAIN: Final = "Check the server, and start again: what is answered is kept."
 _REMEDY: Final = (
     "Set OPENAI_API_KEY, or OPENAI_BASE_URL to an address without a key, such as http://localhost:8000/v1."
 )
-_SHORTEST: Final = 8  # of a key that is struck out: keys of local servers are words such as "none"
+_SHORTEST: Final = 8  # key that is struck out of texts: local servers have words such as "none" for a key
 
 _E = TypeVar("_E", bound=LLMError)
 
@@ -40,18 +40,18 @@ class Connection:
         check_key(self.api_key or "")
 
     def without_keys(self, text: str) -> str:
-        """A server's words without the key, were it to echo it."""
+        """A server's words, with the key struck out."""
         key = self.api_key or ""
         return text.replace(key, "[key]") if len(key) >= _SHORTEST else text
 
     def error(self, kind: type[_E], problem: str, remedy: str = AGAIN, stops_run: bool = False) -> _E:
-        """An error of the server; of its words, which may be any page, one line without keys."""
+        """An error with one line of the server's words, which may be any page, without the key."""
         line = (self.without_keys(problem).splitlines() or [""])[0]
         return kind(self.address, clipped_text(line, 200).rstrip("."), remedy, stops_run)
 
 
 def check_address(text: str) -> None:
-    """Raise `SettingError`, without the address, where it cannot be one of a server, or holds more than that."""
+    """Raise `SettingError`, without the text, unless it is a plain web address."""
     try:
         parts = urlsplit(text)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -62,7 +62,7 @@ def check_address(text: str) -> None:
 
 
 def check_key(text: str) -> None:
-    """Raise `SettingError`, without the key, where a text cannot be one."""
+    """Raise `SettingError`, without the text, if it cannot be a key."""
     if not (text.isascii() and text.isprintable() and " " not in text):
         problem = "has a space, a line end, or a character that is not ASCII"
         raise SettingError("key of the server", problem, "Copy it again.")

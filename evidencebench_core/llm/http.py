@@ -1,4 +1,4 @@
-"""Calls over HTTP, by the openai package, and what a server's replies mean: they are hostile until they are read."""
+"""Calls over HTTP by the openai package; a server's replies are not trusted until they have been read."""
 
 import asyncio
 import base64
@@ -21,10 +21,10 @@ from evidencebench_core.llm.client import ServerBusyError, Transport, UnknownPar
 from evidencebench_core.llm.connection import AGAIN, Connection
 
 _MOST_BYTES: Final = 64 << 20  # of a reply
-_SILENCE_AT_FIRST: Final = 60.0  # seconds after which a server that never answered is asked for its models
-_PRESENCE: Final = 15.0  # that it may take to list its models
-_SILENCE: Final = 600.0  # after which a call is given up
-_RETRIES, _RETRIES_AT_FIRST = 40, 4  # of what may pass: of 8 s at most, so some five minutes
+_SILENCE_AT_FIRST: Final = 60.0  # seconds; then a server that has never answered is asked for its models
+_PRESENCE: Final = 15.0  # seconds that it may take to list its models
+_SILENCE: Final = 600.0  # seconds after which a call is given up
+_RETRIES, _RETRIES_AT_FIRST = 40, 4  # of temporary failures, 8 s apart at most: about five minutes
 _REFUSED: Final = "Check the key, the model's name, and the address (usually ending in /v1)."
 _UNKNOWN: Final = re.compile(
     r"(?i)unknown|unrecognized|unexpected|not (permitted|supported)|unsupported.parameter|does not support"
@@ -35,7 +35,7 @@ for package in ("httpx", "httpx2"):  # they log addresses with their secrets
 
 
 class _BoundedClient(openai.DefaultAsyncHttpxClient):
-    """Reads no reply beyond 64 MiB, and leaves it to us when a server is busy."""
+    """Reads at most 64 MiB of a reply, and does not retry where the server is busy: `Turns` does."""
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         reply = await super().send(request, stream=True, **options)
@@ -54,7 +54,7 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
 
 
 class HTTP(Transport):
-    """Calls one by one; the openai package tries again what may pass."""
+    """Single calls; the openai package retries temporary failures."""
 
     def __init__(self, connection: Connection, wire: httpx2.AsyncBaseTransport | None = None) -> None:
         self.connection, self._wire = connection, wire
@@ -86,7 +86,7 @@ class HTTP(Transport):
             if not self._has_answered:
                 await asyncio.wait((post,), timeout=_SILENCE_AT_FIRST)
                 if not (post.done() or self._has_answered):
-                    await self.models()  # which raises where nobody is there
+                    await self.models()  # raises if the server does not respond
             async with asyncio.timeout(_SILENCE):
                 content = (await post).content
         except TimeoutError:
@@ -121,7 +121,7 @@ class HTTP(Transport):
         return names
 
     def completion(self, document: Any) -> Answer:
-        """The answer in a chat completion, without the key, were the server to echo it; else `LLMAnswerError`."""
+        """The answer in a chat completion, with the key struck out; else `LLMAnswerError`."""
         try:
             choice = document["choices"][0]
             message = choice["message"]
@@ -130,7 +130,7 @@ class HTTP(Transport):
             words = document.get("error") if isinstance(document, dict) else "no JSON"
             problem = f"replies with no answer: {_error_text(words, 'no choice in it')}"
             raise self.connection.error(LLMAnswerError, problem) from error
-        if isinstance(content, list):  # parts, of which some servers make a text
+        if isinstance(content, list):  # some servers send a text in parts
             content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
         return Answer(
             text=self._clean_text(content),
@@ -143,7 +143,7 @@ class HTTP(Transport):
         )
 
     def vectors(self, document: Any, n: int) -> Answer:
-        """So many vectors in a reply, as an answer whose text is their bytes; else `LLMAnswerError`."""
+        """The ``n`` vectors in a reply, as an answer whose text is their bytes; else `LLMAnswerError`."""
         try:
             data = sorted(document["data"], key=lambda item: item["index"])
             vectors = np.array(
@@ -158,7 +158,7 @@ class HTTP(Transport):
         return self.connection.without_keys(valid_text(str(value or "")))
 
     def meaning(self, error: openai.APIError, parameters: Collection[str] = ()) -> LLMError:
-        """The meaning of an error of the openai package."""
+        """Our error for one of the openai package."""
         if isinstance(error, openai.APIStatusError):
             pause = _pause(error.status_code, error.response.headers)
             return self.failure(error.status_code, error.body, error.message, parameters, pause)
@@ -174,13 +174,13 @@ class HTTP(Transport):
         parameters: Collection[str] = (),
         pause: float | None = None,  # of a `_pause`
     ) -> LLMError:
-        """The meaning of a status: it may pass, ends the run, or is of this call alone."""
+        """Our error for a status: it is temporary, ends the run, or fails this call alone."""
         words, details = _error_text(reason, default), reason if isinstance(reason, dict) else {}
         code, error, problem = details.get("code"), self.connection.error, f"answers {status}: {words}"
         if status in (401, 403, 404):
             return error(LLMRejectedError, problem, _REFUSED, True)
         if status >= 500 or status in (408, 409, 429):
-            is_hopeless = (pause or 0) > _SILENCE or code == "insufficient_quota"  # nobody waits for these
+            is_hopeless = (pause or 0) > _SILENCE or code == "insufficient_quota"  # not worth waiting for
             if is_hopeless or pause is None:
                 return error(LLMUnreachableError, problem, stops_run=is_hopeless)
             busy = error(ServerBusyError, problem)
@@ -200,20 +200,20 @@ class HTTP(Transport):
 
 
 def _pause(status: int, headers: Mapping[str, str]) -> float | None:
-    """The seconds that a busy server names, NaN where it names none, or a date; ``None`` for another status."""
+    """The seconds that a busy server asks us to wait, NaN if it gives none, or a date; ``None`` for another status."""
     text = headers.get("retry-after", "")
     seconds = float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else math.nan
     return seconds if status == 429 or (status == 503 and seconds >= 0) else None
 
 
 def _error_text(error: object, default: str) -> str:
-    """The server's words in the body of an error, if it has any."""
+    """The message in the body of an error, if there is one."""
     words = error.get("message") if isinstance(error, dict) else error
     return words if isinstance(words, str) else default
 
 
 def _count(document: Mapping[str, Any], name: str) -> int | None:
-    """A number of tokens that can be one, in a reply's usage."""
+    """A number of tokens in a reply's usage, if it can be one."""
     usage = document.get("usage")
     number = usage.get(name) if isinstance(usage, dict) else None
     return number if type(number) is int and 0 <= number < 10**9 else None

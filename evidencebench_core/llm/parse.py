@@ -18,7 +18,7 @@ OUTCOME_KINDS: Final = {
 """The kinds of outcome, with a name for people. Retrievers that ask no model have none of these."""
 
 UNREADABLE: Final = ("cut_off", "refusal", "no_list")
-"""The kinds of answers that leave open what the model would have chosen; the one that says least first."""
+"""The kinds of answers that do not tell what the model would choose; the least telling first."""
 
 _THINKING: Final = re.compile(r"(?i)<(/?)(?:think|thinking)>|\[(/?)THINK\]")
 _SORRY: Final = re.compile(
@@ -46,8 +46,8 @@ class ParsedAnswer:
     """A model's choice, or why there is none."""
 
     kind: str  # of `OUTCOME_KINDS`
-    indices: tuple[int, ...] = ()  # chosen and shown, in the order of the answer, each once
-    n_unknown: int = 0  # chosen, and not shown
+    indices: tuple[int, ...] = ()  # chosen, in the order of the answer, each once
+    n_unknown: int = 0  # indices chosen that the prompt did not show
     reasons: Mapping[int, str] = field(default_factory=dict)  # where the answer gives one
 
 
@@ -83,7 +83,7 @@ def read_answer(
 
 
 def after_thinking(text: str) -> str | None:
-    """The end of a text, after the last marked thoughts; ``None`` if they never ended."""
+    """The text after the last marked thoughts; ``None`` if these never ended."""
     tags = list(_THINKING.finditer(text))
     if not tags:
         return text
@@ -93,7 +93,7 @@ def after_thinking(text: str) -> str | None:
 def no_answer_reason(
     answer: str | None, refusal: str | None = None, finish_reason: str | None = None
 ) -> Literal["refusal", "cut_off"] | None:
-    """Why a text after thinking (``None``: it never came) holds nothing that was asked for, if it says so."""
+    """Why a text after thinking (``None``: there is none) is no answer, if it is a refusal or was cut off."""
     if refusal or finish_reason == "content_filter" or _SORRY.match(answer or ""):
         return "refusal"
     return "cut_off" if answer is None or finish_reason == "length" else None
@@ -109,7 +109,7 @@ def index_list(text: str) -> list[range] | None:
 
 
 def _decided_ranges(answer: str, *, is_cut: bool) -> list[range] | None:
-    """The list that counts in an answer, which is not one that may have been cut off in its middle."""
+    """The list that counts in an answer; not one that may have been cut off."""
     plain = _MARKUP.sub("", answer).strip()
     if (ranges := _json_list(plain)) is not None:
         return ranges
@@ -140,7 +140,7 @@ def _list_at_the_beginning(part: str) -> list[range] | None:
 
 
 def _rows(lines: Iterable[str]) -> list[range] | None:
-    """The indices of lines that each begin with one, as far as they go; ``None`` if not even two do."""
+    """The indices of the first lines that each begin with one; ``None`` if fewer than two do."""
     ranges = []
     for line in lines:
         row = _ROW.fullmatch(line)

@@ -1,4 +1,4 @@
-"""Work with a model, done or rehearsed for its cost, from code without an event loop."""
+"""Work with a model from synchronous code: carried out, or rehearsed to estimate its cost."""
 
 import math
 import statistics
@@ -26,16 +26,16 @@ _T = TypeVar("_T")
 Work: TypeAlias = Callable[[LLM], Awaitable[_T]]
 Results: TypeAlias = list[tuple[_K, _T | EvidenceBenchError]]
 
-_INTERVAL: Final = 0.1  # seconds between looks whether the work was stopped
-_FEWEST: Final = 3  # answers that say more than a guess
-_PROMPTS: Final = (0.75, 1.0, 1.5)  # guessed, as multiples of our estimate
+_INTERVAL: Final = 0.1  # seconds between checks whether the work was stopped
+_FEWEST: Final = 3  # answers that an estimate can rest on
+_PROMPTS: Final = (0.75, 1.0, 1.5)  # guessed lengths of prompts, as multiples of our estimate
 _SHORT_ANSWER: Final = 100  # tokens
 
 
 def answer_of(
     llm: LLM, work: Work[_T], *, stopped: Callable[[], bool] = lambda: False, grace: float = 30.0
 ) -> _T:
-    """The result of one piece of work. Stopped, it raises `LLMCancelledError`."""
+    """The result of one piece of work; `LLMCancelledError` if it is stopped."""
     for ready in results(llm, [("", work)], stopped=stopped, grace=grace):
         for _, result in ready:
             if isinstance(result, EvidenceBenchError):
@@ -52,7 +52,7 @@ def results(
     grace: float = 30.0,
     beside: Work[None] | None = None,
 ) -> Iterator[Results[_K, _T]]:
-    """Results of many pieces of work with their keys, in lists of what is ready, as they come; empty ones meanwhile.
+    """Results of many pieces of work with their keys, in lists as they come; an empty list where nothing is ready.
 
     As many pieces are under way as calls may be, and ``beside``, in the event loop of a thread. Once ``stopped`` is
     true, or the iterator is closed, no call begins; those under way have ``grace`` seconds to end, and a piece that was
@@ -62,14 +62,14 @@ def results(
         return
     rest = iter(pieces)
     under_way: dict[Future[Any], Any] = {}  # by future the key of its piece
-    errors: list[BaseException] = []  # that every call would meet
+    errors: list[BaseException] = []  # that would fail every call
     end = math.inf  # when pieces under way are cut short
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(llm):
         others = [] if beside is None else [portal.start_task_soon(beside, llm)]
         try:
             while True:
                 is_over = stopped() or any(not isinstance(error, BudgetReachedError) for error in errors)
-                if is_over:  # at a cap instead all that is under way may end
+                if is_over:  # at a cap, what is under way may finish
                     end = min(end, time.monotonic() + grace)
                 if is_over or errors:
                     portal.call(llm.turns.stop)
@@ -94,7 +94,7 @@ def results(
 def _results_and_errors(
     done: Iterable[Future[Any]], under_way: dict[Future[Any], Any]
 ) -> tuple[Results[Any, Any], list[BaseException]]:
-    """What has come of pieces that are no longer under way, and the errors that every call would meet."""
+    """The results of finished pieces, and the errors that would fail every call."""
     ready: Results[Any, Any] = []
     errors: list[BaseException] = []
     for future in done:
@@ -110,7 +110,7 @@ def _results_and_errors(
 
 
 class _Rehearsal(Transport):
-    """Answers calls as they are expected to be, and remembers them."""
+    """Gives each call its assumed answer, and remembers the calls."""
 
     is_paid = False
 
@@ -125,9 +125,9 @@ class _Rehearsal(Transport):
 def rehearse(
     llm: LLM, *pieces: Work[_T], times: float = 1.0, batch: bool = False
 ) -> tuple[list[_T | None], Forecast]:
-    """The results of pieces of work whose answers are all stored, else ``None``; and the cost of the other answers.
+    """The result of each piece whose answers are all stored, else ``None``; and the cost of the other answers.
 
-    Nothing is sent, nothing stored. What pieces have in common is counted once; the cost is of so many ``times`` all.
+    Nothing is sent or stored. A call that several pieces make is counted once; the cost is multiplied by ``times``.
     """
     values: list[_T | None] = []
     stage, n_before = _Rehearsal(), 0
@@ -144,7 +144,7 @@ def rehearse(
 
 
 def forecast(store: Store | None, calls: Iterable[Call], times: float = 1.0, batch: bool = False) -> Forecast:
-    """The cost of calls, each made so many ``times``, by stored answers to their prompts, else a guess."""
+    """The cost of calls, multiplied by ``times``: from stored answers to their prompts, else a guess."""
     groups = defaultdict[str, list[Call]](list)
     for call in calls:
         groups[canonical_text([call.model, call.prompt, call.parameters])].append(call)
@@ -171,7 +171,7 @@ def _group_costs(
         prompts = (statistics.mean(ratio for ratio, _ in pairs),) * 3
         lengths = [length for _, length in pairs]
         mean = statistics.mean(lengths)
-        # three standard errors of the mean of n answers beside that of those stored
+        # three standard errors of the difference between the means of n answers and of the stored ones
         margin = 3 * statistics.stdev(lengths) * math.sqrt(1 / n + 1 / len(pairs))
         answers = (max(0.0, mean - margin), mean, min(most, mean + margin))
         rests_on = {f"answers {'with these settings' if is_same else 'to the same prompts'}": len(pairs)}
@@ -189,5 +189,5 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
 
 
 def has_model(listed: Sequence[str], model: str) -> bool:
-    """Whether a model is listed, be it with a tag or revision that need not be given."""
+    """Whether a model is listed, by itself or with a tag or revision."""
     return any(name == model or name.startswith((f"{model}:", f"{model}@")) for name in listed)

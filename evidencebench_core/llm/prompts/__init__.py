@@ -1,7 +1,7 @@
 """Prompts: plain text in turns, headed ``=== system ===`` and ``=== user ===``.
 
 In them ``{{name}}`` stands for the words of ``parts/name.txt``, which prompts share, and ``$name`` for what is put in.
-What comes out of papers is put between tags, and can neither close its tag nor open another, nor bring in either name.
+Texts of papers are put between tags. They can neither close their tag nor open another, nor bring in either name.
 """
 
 import re
@@ -27,15 +27,15 @@ class Prompt:
     """A prompt, ready to be filled."""
 
     name: str
-    version: str  # the beginning of the digest of what is sent
+    version: str  # first digits of the digest of what is sent
     parts: tuple[tuple[Role, str], ...]  # its turns
-    fields: frozenset[str]  # what must be put in
+    fields: frozenset[str]  # that must be filled
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
     def messages(self, **fields: str | int) -> tuple[Message, ...]:
-        """The conversation, with what its ``$names`` stand for; `SettingError` if one of them is not given."""
+        """The conversation with its ``$names`` filled in; `SettingError` if one of them is not given."""
         if missing := sorted(self.fields - fields.keys()):
             problem = f"needs ${missing[0]}, which is not known here"
             raise SettingError(f"prompt {self.name}", problem, "Take another prompt.")
@@ -46,7 +46,7 @@ class Prompt:
 
 
 def prompt(name: str, folder: Path | None = None) -> Prompt:
-    """The prompt of that name in a folder, else ours, and so its parts; `SettingError` if there is none."""
+    """The prompt of that name, and its parts, from a folder, else ours; `SettingError` if there is none."""
     path = _prompt_path(f"{name}.txt", folder)
     text = path.read_text("utf-8-sig", "replace")
     return _prompt_of(path, _PART.sub(lambda match: prompt_part(match[1], folder), text))
@@ -58,7 +58,7 @@ def prompt_part(name: str, folder: Path | None = None) -> str:
 
 
 def numbered(sentences: Iterable[str], first: int = 0) -> str:
-    """One sentence a line, ``{i}: {text}``; line ends within a sentence become spaces."""
+    """One sentence per line, ``{i}: {text}``; line breaks within a sentence become spaces."""
     return "\n".join([f"{index}: {on_one_line(text)}" for index, text in enumerate(sentences, start=first)])
 
 
@@ -67,7 +67,7 @@ def on_one_line(text: str) -> str:
 
 
 def _prompt_path(name: str, folder: Path | None) -> Path:
-    """The file of that name in a folder, else in ours; it cannot lead out of them."""
+    """The file of that name in a folder, else in ours, and never outside of them."""
     for path in ((folder or _OURS) / name, _OURS / name):
         if path.is_file() and ".." not in Path(name).parts:
             return path
@@ -76,7 +76,7 @@ def _prompt_path(name: str, folder: Path | None) -> Path:
 
 @lru_cache(maxsize=64)
 def _prompt_of(path: Path, text: str) -> Prompt:
-    """The prompt that a file with its parts put in makes."""
+    """The prompt in a file's text, its parts filled in."""
     before, *pieces = _HEAD.split(text)
     roles, bodies = pieces[::2], [body.strip() for body in pieces[1::2]]
     templates = [string.Template(body) for body in bodies]

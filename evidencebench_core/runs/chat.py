@@ -1,4 +1,4 @@
-"""Questions to a model about items, answers or papers: one shape for what is asked, and one plan that asks it."""
+"""Runs of questions to a model about items, answers or papers."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ class ChatSpec:
 
     @classmethod
     def of(cls, run: RunInfo | RunSpec) -> Self:
-        """That of a run."""
+        """The identity of this run."""
         values = run.settings["settings"].items()
         settings = {name: tuple(value) if isinstance(value, list) else value for name, value in values}
         return cls(kind=run.kind, subject=run.subject, **{**run.settings, "settings": settings})
@@ -52,7 +52,7 @@ def chat_spec(
     request: Mapping[str, object] | None = None,
     settings: Mapping[str, Setting] | None = None,
 ) -> ChatSpec:
-    """With the versions of the prompts, and every setting of the request; `SettingError` if no model is named."""
+    """The identity of a run, from the names of its prompts; `SettingError` if no model is named."""
     if not model.strip():
         raise SettingError("model", "is not named", "Name one as the server does.")
     return ChatSpec(
@@ -67,12 +67,12 @@ def chat_spec(
 
 
 def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
-    """All `RequestSettings` in canonical form, defaults filled in; `SettingError` for what cannot be set."""
+    """All `RequestSettings` in canonical form, with defaults; `SettingError` for an invalid one."""
     return RequestSettings.read("request", settings).values()
 
 
 def chat_run(store: Store, id_or_prefix: str, kind: str) -> RunInfo:
-    """The run of this id, or of this beginning; `SettingError` if it is of another kind."""
+    """The run with this id or prefix; `SettingError` if it is of another kind."""
     run = RunStore(store).run(id_or_prefix)
     if run.kind != kind:
         raise SettingError(f"run {run.id}", f"is a run of {run.kind}, not of {kind}", "Name one that is.")
@@ -87,7 +87,7 @@ def judge_runs(store: Store, subject: str) -> tuple[RunInfo, ...]:
 def judge_run(
     store: Store, subject: str, model: str | None = None, task: str | None = None
 ) -> RunInfo | None:
-    """The judge's run with the most answers, the latest of equals, of those of a model and a task; None: of any."""
+    """The judge's run with the most answers, then the latest one, of this model and task (None: of any)."""
     runs = [
         run
         for run in judge_runs(store, subject)
@@ -98,16 +98,16 @@ def judge_run(
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """The step before a question: a model words one of its fields anew."""
+    """A step before a question: a model rewords one of its fields."""
 
     prompt: str
     field: str
-    mark: str  # what stands before the new text
-    writer: str  # the model
+    mark: str  # precedes the new text in the answer
+    writer: str  # the model that rewords
 
 
 class Conversation(Protocol):
-    """What a unit asks a model: a `Question`, or a whole conversation."""
+    """Whatever a unit asks a model: a `Question`, or several in a row."""
 
     async def answer(self, llm: LLM, model: str, request: Mapping[str, Setting]) -> Result:
         """The result for the unit; ``request`` is of `request_settings`."""
@@ -115,24 +115,24 @@ class Conversation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A prompt with what it is filled with."""
+    """A prompt and the values of its fields."""
 
     prompt: str
     fields: Mapping[str, str]
     rewording: Rewording | None = None
 
     def messages(self, wording: str = "") -> tuple[Message, ...]:
-        """What is asked: the question, with a new ``wording`` of its field where there is one."""
+        """The messages that are sent, with the new ``wording``, if any, of the field that is reworded."""
         changed = {self.rewording.field: wording} if self.rewording and wording else {}
         return prompt(self.prompt).messages(**{**self.fields, **changed})
 
     async def answer(self, llm: LLM, model: str, request: Mapping[str, Setting]) -> Result:
-        """The fields of the model's `Answer`; the new wording is one of them, without text where there is none."""
+        """The fields of the model's `Answer`, and its ``wording``; without a usable one the text is empty."""
         step, parameters = self.rewording, parameters_of(model, request)
         if step is None:
             return await _answer_fields(llm, self.messages(), parameters)
         original = self.fields[step.field]
-        expected = {"rehearsal": f"{step.mark}: {original} (in other words)"}  # an estimate goes on with this
+        expected = {"rehearsal": f"{step.mark}: {original} (in other words)"}  # what an estimate assumes
         messages = prompt(step.prompt).messages(**self.fields)
         written = await _answer_fields(llm, messages, parameters_of(step.writer, request) | expected)
         wording = new_wording(step.mark, written, original)
@@ -154,7 +154,7 @@ def chat_plan(
     *,
     fresh: Fresh = False,
 ) -> Plan:
-    """Find which units of a run are still to be asked; ``question`` makes what each asks. Nothing is sent or stored."""
+    """Find which units of a run are still open; ``question`` says what a unit asks. Nothing is sent or stored."""
     questions = dict.fromkeys(units, ("",))
     missing, again = open_questions(store, spec.run, questions, fresh)
 
@@ -174,7 +174,7 @@ def chat_plan(
 
 
 def new_wording(mark: str, written: Result, original: str) -> str:
-    """The text behind the last mark; empty where there is none, it was cut off, or is the original again."""
+    """The text after the last mark; empty if there is none, if it was cut off, or if it repeats the original."""
     if written.get("finish_reason") == "length":
         return ""
     answer = after_thinking(str(written["text"])[: 1 << 16]) or ""
@@ -184,5 +184,5 @@ def new_wording(mark: str, written: Result, original: str) -> str:
 
 
 def normal_form(text: str) -> str:
-    """A text as it is compared with others: in lower case, one blank between words."""
+    """A text for comparison: in lower case, with single blanks."""
     return " ".join(text.casefold().split())

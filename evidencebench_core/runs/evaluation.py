@@ -1,4 +1,4 @@
-"""Scores of runs, of anybody's predictions, and of a system that is run over a dataset in one call."""
+"""Scores of runs and of predictions; `evaluate` runs a system over a dataset and scores it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def score_run(
     missing: Missing = "report",
     gold: Mapping[str, EvidenceSet] | None = None,
 ) -> Score:
-    """The score of a run on a task, over the whole dataset or the sample that the run is of; its gold may be at hand.
+    """The score of a run on a task, over its dataset or sample; ``gold`` may be passed if it has been read already.
 
     Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
     """
@@ -42,7 +42,7 @@ def score_run(
 def score_predictions(
     store: Store, dataset: str, predictions: Predictions, task: str | Task, missing: Missing = "report"
 ) -> Score:
-    """The score of anybody's predictions: by instance id sentence indices, or ``{index: score}``, a ranking.
+    """The score of predictions by instance id: sentence indices, or a ranking as ``{index: score}``.
 
     A ranking is cut at K; of a list that is longer the expected recall of K of its sentences counts.
     `SelectionError` for instances that the dataset does not have, and for what is no index of a sentence.
@@ -60,11 +60,11 @@ def score_predictions(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation:
-    """A run and its scores; it can be given wherever the id of a run is asked for."""
+    """A run and its scores; accepted wherever the id of a run is."""
 
     run: RunInfo
     scores: tuple[Score, ...]
-    failures: tuple[str, ...] = ()  # why instances have no answer, a line each
+    failures: tuple[str, ...] = ()  # reasons why instances have no answer
 
     @property
     def id(self) -> str:
@@ -85,7 +85,7 @@ class Evaluation:
 
 
 RunLike: TypeAlias = str | RunInfo | Evaluation
-"""A run, its evaluation, or its id or the beginning of it."""
+"""A run, its evaluation, its id or a prefix of that."""
 
 
 def run(
@@ -132,7 +132,7 @@ def evaluate(
         if settings:
             raise SettingError("settings", "are given to a system of one's own", "Set them where it is made.")
         planned = plan(store, dataset, OwnSystem(system, name), tasks=tasks, fresh=True)
-        RunStore(store).clear(planned.run_id)  # its code may be another one
+        RunStore(store).clear(planned.run_id)  # its code may have changed
         info = _completed_run(planned)
     failures = RunStore(store).reasons(info)
     if failures and not info.n_answered:

@@ -1,4 +1,4 @@
-"""A plan carried out, as a generator of progress.
+"""Execution of a plan, as a generator of progress reports.
 
 Whoever drives it decides the pace. Results are stored before their progress is reported, so a kill loses at most what
 is in hand, and another plan of the same run goes on from there.
@@ -22,22 +22,22 @@ from evidencebench_core.runs.planning import Plan, Unit, open_questions
 from evidencebench_core.runs.store import RunStore
 
 _COMMIT: Final = 0.25  # seconds of computing between two commits
-_SAMPLE: Final = 50  # units of an estimate
+_SAMPLE: Final = 50  # units that an estimate rehearses, per plan
 
 
 # -- engines ------------------------------------------------------------------------------------------
 
 
 class Engine(Protocol):
-    """One way to answer units; whichever does, the results are the same and land in the same store."""
+    """One way to answer units; all give the same results, in the same store."""
 
-    note: str  # what it waits for, in a line for people
+    note: str  # what it waits for, in one line
 
     def check(self, plan: Plan) -> None:
-        """Raise an `EvidenceBenchError` where it cannot answer the units of a plan; nothing is begun."""
+        """Raise an `EvidenceBenchError` if it cannot answer the units of a plan."""
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
-        """Results as they come, in any order; once ``stopped`` says so no unit is begun.
+        """Results as they come, in any order; once ``stopped`` is true no unit is started.
 
         An `EvidenceBenchError` that every further unit would meet is raised after all that was answered before it.
         """
@@ -45,7 +45,7 @@ class Engine(Protocol):
 
 @dataclass(slots=True)
 class LocalEngine:
-    """One unit after the other in this process; of a server, as many as there may be calls at once.
+    """Answers units one by one in this process, or as many at once as a server may have calls.
 
     Once the run is stopped, calls under way have 30 seconds to end; their answers are kept.
     """
@@ -60,7 +60,7 @@ class LocalEngine:
             yield from model_answers(plan, plan.llm, stopped=stopped)
             return
         computed: dict[str, dict[str, Any]] = {}
-        last = 0.0  # so that the first result is there at once
+        last = 0.0  # so that the first result is reported at once
         for unit in plan.units(plan.missing):
             if stopped():
                 break
@@ -72,7 +72,7 @@ class LocalEngine:
 
 
 def compute(unit: Unit) -> dict[str, Retrieval | str]:
-    """The answers of a retriever that asks no server, by question, or in one line why there is none."""
+    """The answers of a local retriever by question, or the reason, in one line, why there is none."""
     answers: dict[str, Retrieval | str] = {}
     for question, query in unit.queries.items():
         try:
@@ -92,7 +92,7 @@ def model_answers(plan: Plan, llm: LLM, **options: Any) -> Iterator[Results]:
 
 
 def _pieces(plan: Plan, missing: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, str], Work[Any]]]:
-    """What a model is asked about some units, by unit and question."""
+    """The work for some units, by unit and question."""
     for unit in plan.units(missing):
         for question in unit.queries:
             if plan.ask is not None:
@@ -101,7 +101,7 @@ def _pieces(plan: Plan, missing: Mapping[str, Sequence[str]]) -> Iterator[tuple[
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a piece of work is: ``done`` of ``total`` units (0 where nothing is counted; the plural ``unit``).
+    """Progress of some work: ``done`` of ``total`` units (0 where nothing is counted; ``unit`` is a plural).
 
     ``text`` is what is being done, the same while one thing goes on, or, once, something to know.
     """
@@ -117,20 +117,20 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is, in units."""
+    """Progress of a run, in units."""
 
     run_id: str
-    done: int  # with a result for every question, earlier ones included
+    done: int  # with a result for every question, including earlier ones
     total: int
-    failed: int = 0  # of this call, with at least one question without a result
+    failed: int = 0  # in this execution, with a question that has no result
     calls: int = 0  # answered by the server so far
-    note: str = ""  # why it waits, where it does
+    note: str = ""  # why it waits, if it does
 
 
 def execute(
     plan: Plan, engine: Engine | None = None, cancelled: Callable[[], bool] | None = None
 ) -> Iterator[Progress]:
-    """Ask what a plan has found missing, and store the answers as the iterator is consumed.
+    """Ask the questions that a plan has found open, and store the answers as the iterator is consumed.
 
     The engine (without one: `LocalEngine`) is checked before this returns. The first report comes before any work, then
     one whenever results were stored or the note has changed. Once ``cancelled`` says true no unit is begun, what is
@@ -154,7 +154,9 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
         missing, _ = open_questions(plan.store, plan.spec, plan.missing, plan.fresh)
         plan = replace(plan, missing=missing, llm=llm)
         n_open = {unit: len(questions) for unit, questions in plan.missing.items()}
-        if report.done != plan.total - len(n_open):  # somebody has been here since the plan was made
+        if report.done != plan.total - len(
+            n_open
+        ):  # another process has answered some since the plan was made
             report = replace(report, done=plan.total - len(n_open))
             yield report
         answers = cast("Generator[Results]", engine.answers(plan, cancelled))
@@ -186,19 +188,19 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEstimate(Forecast):
-    """The calls that runs of one model still need.
+    """The cost of the calls that runs of one model still need.
 
     Answers with too many sentences, which are asked for once more, come on top.
     """
 
     model: str
-    n_instances: int  # units with something to ask
-    n_looked_at: int  # of how many the prompts were made; the others are taken to be like these
-    price_source: str = ""  # where the price is from, and of which day
+    n_instances: int  # units with open questions
+    n_looked_at: int  # how many of them were rehearsed; the others are assumed to be alike
+    price_source: str = ""  # the package that has the price, and its version
 
 
 def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
-    """The cost of executing plans for one model; nothing is sent or stored. What is computed here costs nothing.
+    """The cost of executing plans that ask one model; nothing is sent or stored. Local retrievers cost nothing.
 
     What is asked again in the same words is paid for once. On average up to 50 units a plan, evenly spread, are
     rehearsed; ``batch`` says whether the batch engine is to ask.
@@ -207,7 +209,7 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
     n, n_looked_at = sum(len(plan.missing) for plan in asking), 0
     pieces: list[Work[Any]] = []
     for plan in asking:
-        # The same step for all: what two plans ask in the same words is then drawn of both.
+        # The same step for all plans, so that questions which two of them share are drawn from both.
         step = math.ceil(n / (_SAMPLE * len(asking)))
         sample = dict(list(plan.missing.items())[::step])
         pieces += [work for _, work in _pieces(plan, sample)]

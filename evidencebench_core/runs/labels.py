@@ -1,4 +1,4 @@
-"""A model's words -> a label of a closed list, or why there is none: the one reader of every task that asks for one."""
+"""A model's words -> a label of a closed list, or why there is none."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -8,7 +8,7 @@ from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 from evidencebench_core.runs.model import Result
 
 Labels = Collection[str] | Mapping[str, str]
-"""In lower case: the labels, or by every word that states one the label ("supported": "supports")."""
+"""The labels, in lower case, or the label by each word that states it ("supported": "supports")."""
 
 _NO_INFORMATION: Final = re.compile(
     r"\bnot (?:\w+ ){0,3}(?:enough|sufficient) information|\binsufficient information"
@@ -23,7 +23,7 @@ _AROUND: Final = " \t\r\n*_`\"'.;,!()[]<>"
 
 
 def label_of(result: Result | str, labels: Labels, mark: str = "") -> tuple[str | None, str]:
-    """The label that a stored result states and ``""``, or ``None`` and the reason why there is none.
+    """The label in a stored result and ``""``, or ``None`` and the reason why there is none.
 
     Reasons: "failed" (the result is an error), "cut_off" (whatever stands there: it may have gone on), "refusal",
     "empty", "no_label" (also of any text where no labels are given).
@@ -39,7 +39,7 @@ def label_of(result: Result | str, labels: Labels, mark: str = "") -> tuple[str 
 
 
 def read_label(text: str, labels: Labels, mark: str = "") -> str | None:
-    """The label that a raw answer states, else begins with, else the only one in it.
+    """The label that an answer states, else the one that it begins with, else the only one in it.
 
     Where a ``mark`` was asked for ("LABEL"), only what stands behind the last ``LABEL:`` is read; without one the
     whole answer must be a label. One that is denied ("not yes") does not count, nor do those of a choice ("yes or

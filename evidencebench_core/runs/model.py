@@ -1,4 +1,4 @@
-"""What a run is: what it is known by, and what the store says of it."""
+"""The identity of a run, and what the store knows of it."""
 
 import random
 from collections import Counter
@@ -17,12 +17,12 @@ RETRIEVAL: Final = "retrieval"  # the kind of runs of a retriever over a dataset
 Result: TypeAlias = Mapping[str, Any]
 """The result of a question to a model, JSON-able."""
 Results: TypeAlias = Mapping[str, Mapping[str, Retrieval | Result | str]]
-"""By unit and question: the result, or in one line why there is none."""
+"""By unit and question: the result, or the reason, in one line, why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """About ``n`` instances: papers are drawn until so many instances are together."""
+    """About ``n`` instances: papers are drawn until there are enough."""
 
     n: int
     seed: int = 0
@@ -45,11 +45,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """The identity of a run. Units are no part of it: a run gains them as they are asked for."""
+    """The identity of a run. Its units are not part of it: more can be added later."""
 
     kind: str  # "retrieval", "reliability", "answers", "annotation", ...
-    subject: str  # digest of what it is about; of a judge's run the id of the run judged
-    settings: Mapping[str, Any]  # all that decides the results, JSON-able
+    subject: str  # digest of what it is about; for a judge's run the id of the run that is judged
+    settings: Mapping[str, Any]  # everything that determines the results, as JSON values
 
     @property
     def id(self) -> str:
@@ -80,7 +80,7 @@ def retrieval_spec(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunInfo:
-    """A run in the store; the fields from ``dataset`` on are of retrievers' runs.
+    """A run in the store; the fields from ``dataset`` on are for retrievers' runs.
 
     Its ``stamp`` is another one whenever a result has been written, so what is computed of a run may be kept under it:
     runs are equal by id, stamp and label.
@@ -90,19 +90,19 @@ class RunInfo:
     stamp: str
     kind: str
     subject: str
-    settings: Mapping[str, Any]  # of a retriever's run those of the retriever, defaults included
+    settings: Mapping[str, Any]  # of the retriever, including defaults, or of the questions
     created_at: str  # ISO 8601, UTC
-    versions: Mapping[str, str] = field(default_factory=dict)  # of packages, when it was begun
+    versions: Mapping[str, str] = field(default_factory=dict)  # of packages, when the run was started
     answered: Mapping[str, int] = field(default_factory=dict)  # units with a result by question
     n_failed: int = 0  # pairs of unit and question whose last try failed
-    label: str = ""  # the name that it was given, else one made of its settings
+    label: str = ""  # its name, else one made from its settings
     dataset: str = ""
     retriever: str = ""
     basis: Mapping[str, str] = field(default_factory=dict)
     variant: str = ""  # empty for a run over the originals
-    sample: Sample | None = None  # of the dataset, where it is over one
+    sample: Sample | None = None  # None: the whole dataset
     n_with_results: int = 0  # units with result aspects that have an answer for any focus
-    n_trained_on: int = 0  # instances whose papers its model has learnt from: no score on them is an estimate
+    n_trained_on: int = 0  # instances whose papers its model was trained on, where scores are too good
 
     def __repr__(self) -> str:
         return f"RunInfo({self.id!r}: {self.label} on {self.dataset or self.subject[:12]}, {self.n_answered:,} answers)"
@@ -115,7 +115,7 @@ class RunInfo:
 
     @property
     def has_picks(self) -> bool:
-        """Whether its results say which sentences it picked; of a run of scores nothing is known but its recalls."""
+        """Whether it says which sentences were picked; an official run has nothing but recalls."""
         return self.retriever != OFFICIAL
 
     @property
@@ -123,13 +123,13 @@ class RunInfo:
         return sum(self.answered.values())
 
     def question(self, task: str | Task) -> str | None:
-        """The question whose answers a task is scored by; ``None`` where the run was asked none of that kind."""
+        """The question whose answers a task is scored on; ``None`` if the run has none."""
         chosen = task_named(task)
         names = (chosen.name, chosen.focus, "")
         return next((name for name in names if name in self.answered), None)
 
     def n_answers(self, task: str | Task) -> int:
-        """How many instances that a task asks about have an answer."""
+        """How many of a task's instances have an answer."""
         question = self.question(task)
         if question == "" and task_named(task).focus == "results":
             return self.n_with_results
@@ -137,7 +137,7 @@ class RunInfo:
 
     @property
     def tasks(self) -> Mapping[str, int]:
-        """The tasks with a limit, and those asked by name, that have answers: how many. Rankings answer any K."""
+        """The number of answers by task, of tasks with a limit and of those asked by name. Rankings answer any K."""
         names = [name for name, task in TASKS.items() if task.budget is not None or name in self.answered]
         names += [name for name in self.answered if "@" in name and name not in TASKS]
         counts = {name: self.n_answers(name) for name in names if self.question(name) is not None}

@@ -1,4 +1,4 @@
-"""The authors' systems on their test set, from the log that they publish: each a run of scores.
+"""The authors' systems on their test set, from their published log, as runs that have scores only.
 
 A run of scores has Aspect Recalls by instance and no picks. The log holds them in the order of the dataset's file;
 those of the Result tasks leave out the instances without result aspects.
@@ -27,7 +27,7 @@ from evidencebench_core.tasks import task_named
 _REMEDY: Final = "Give the authors' logs.csv, and the dataset that it is about: their test set."
 _COLUMNS: Final = frozenset({"Experiment Name", "Model", "Cov@", "Coverage List", "Recall List"})
 _LARGEST: Final = 16 << 20  # bytes
-_LEAST_FIT: Final = 0.8  # of the recalls; 0.97 fit in the authors' order, 0.2 in another
+_LEAST_FIT: Final = 0.8  # share of the recalls; 0.97 fit in the authors' order, 0.2 in another
 _STRATEGIES: Final = {
     "original": "baseline",
     "ICL": "icl",
@@ -35,7 +35,7 @@ _STRATEGIES: Final = {
     "+O": "instruction",
     "-O": "no instruction",
 }
-"""By the word in the name of an experiment, what the tables of published results call it."""
+"""What the tables of published results call a strategy, by the word for it in an experiment's name."""
 
 
 def import_official(store: Store, dataset: str, path: Path) -> tuple[tuple[RunInfo, ...], tuple[str, ...]]:
@@ -86,7 +86,7 @@ def import_official(store: Store, dataset: str, path: Path) -> tuple[tuple[RunIn
 
 
 def _fits(recalls: Iterable[float], n_aspects: Iterable[int]) -> list[bool]:
-    """Of each recall between 0 and 1 whether it is a share of so many aspects."""
+    """For each recall between 0 and 1 whether it is a share of that number of aspects."""
     products = [recall * n for recall, n in zip(recalls, n_aspects, strict=True) if 0 < recall < 1]
     return [abs(product - round(product)) < 1e-6 for product in products]
 

@@ -1,4 +1,4 @@
-"""What came of the calls behind a run: counts, the share of unread answers, and which answers those are."""
+"""Outcomes of a run's calls: their counts, and which answers could not be read."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,11 +12,11 @@ OUTCOME_FLAGS: Final = {
     "partly": "with a part of the paper lost",
     "regenerated": "asked again for fewer",
 }
-"""Words that may stand behind the kind in ``details["outcome"]``: ``"selection over regenerated"``."""
+"""Words that may follow the kind in ``details["outcome"]``: ``"selection over regenerated"``."""
 
 
 def outcome_counts(outcomes: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Numbers of instances by kind and flag, zeros too, from outcomes and how often each is there."""
+    """Numbers of instances by kind and flag, including zeros, from outcomes and their counts."""
     counts = Counter(dict.fromkeys((*OUTCOME_KINDS, *OUTCOME_FLAGS), 0))
     for outcome, number in outcomes:
         for word in outcome.split():
@@ -34,7 +34,7 @@ def counts_text(counts: Mapping[str, int]) -> str:
 
 
 def unread_keys(result: Any) -> list[str]:
-    """The keys of the unread answers behind a result: one answer, or a list that ends with a retrieval's details."""
+    """The keys of a result's unread answers. It is one answer, or a list that ends with a retrieval's details."""
     if isinstance(result, list):
         calls = result[-1].get("calls", ())
         return [call["answer"].get("key", "") for call in calls if call["kind"] in ("cut_off", "no_list")]

@@ -1,4 +1,4 @@
-"""A run before it begins: what it is, and what is still to be asked."""
+"""Plans of runs: their identity, and the questions that are still open."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,34 +25,34 @@ from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Task, task_named
 
 Fresh = bool | Literal["unread"] | frozenset[str]
-"""What is asked though it is answered: nothing, all, or what could not be read (as keys of those answers)."""
+"""Which stored answers are asked for again: none, all, or those that could not be read (as their keys)."""
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another wording of hypotheses, by instance id; instances that are not in it are left out."""
+    """Other wordings of hypotheses, by instance id; instances without one are left out."""
 
     name: str  # "paraphrase:lexical", "negation", "spelling:n=3,seed=0"
     hypotheses: Mapping[str, str]
 
     @property
     def digest(self) -> str:
-        """Of the texts: two variants of one name with other texts are different runs."""
+        """A digest of the texts: a variant with the same name and other texts makes another run."""
         return digest([self.name, dict(self.hypotheses)])[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is asked together: an instance with its open questions, or one question to a model.
+    """What is asked in one go: an instance with its open questions, or one conversation with a model.
 
     ``queries`` are by question: a focus, a task's name where K decides, ``""`` where neither does.
     """
 
     id: str
-    queries: Mapping[str, Query | None]  # of a question to a model one None under ""
-    retriever: Retriever | None = None  # that answers them here
+    queries: Mapping[str, Query | None]  # for a conversation with a model {"": None}
+    retriever: Retriever | None = None  # the local one that answers them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +63,10 @@ class Plan:
     spec: RunSpec
     missing: Mapping[str, Sequence[str]]  # `open_questions` by unit
     total: int  # units that can be answered
-    units: Callable[[Mapping[str, Sequence[str]]], Iterator[Unit]]  # made of some of those, one by one
+    units: Callable[[Mapping[str, Sequence[str]]], Iterator[Unit]]  # makes the units of some open questions
     ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = None  # asks a model a unit's question
     llm: LLM | None = None  # None for a retriever that asks no server
-    fresh: bool | frozenset[str] = False  # of `Fresh`; new results take the place of those there are
+    fresh: bool | frozenset[str] = False  # of `Fresh`; new results replace older ones
     retriever: Retriever | None = None  # None for questions to a model, and the oracle: one for each instance
     left_out: int = 0  # instances that the variant does not have
 
@@ -76,7 +76,7 @@ class Plan:
 
     @property
     def model(self) -> str:
-        """The model that is asked; empty where there is none."""
+        """The model that is asked; empty if none is."""
         of_retriever = self.spec.settings.get("settings", {})
         return str(self.spec.settings.get("model") or of_retriever.get("model") or "")
 
@@ -122,12 +122,12 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     spec = retrieval_spec(info.sha256, name, values, kind.basis, variant=wording, sample=sample)
     all_ids = sample.ids(store, info) if sample else store.ids(info, limit)
     ids = [unit for unit in all_ids if variant is None or unit in variant.hypotheses]
-    # Where the focus plays no part, one question of all instances answers for those with results, too.
+    # Where the focus makes no difference, one question about all instances also answers the result tasks.
     chosen = sorted(map(task_named, tasks), key=lambda task: task.focus == "all")
     tasks_asked = {
         task.name if kind.by_budget else task.focus if kind.by_focus else "": task for task in chosen
     }
-    # Instances without result aspects are no part of the result tasks.
+    # Instances without result aspects are not part of the result tasks.
     of_all = [question for question, task in tasks_asked.items() if task.focus == "all"]
     rows = store.rows(info, ids) if len(of_all) < len(tasks_asked) else ()
     resultless = {row.id for row in rows if not row.n_result_aspects}
@@ -164,7 +164,7 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
 def open_questions(
     store: Store, spec: RunSpec, questions: Mapping[str, Sequence[str]], fresh: Fresh
 ) -> tuple[dict[str, list[str]], bool | frozenset[str]]:
-    """Those of the questions by unit that are to be asked, and what is to be asked though it is answered.
+    """The questions by unit that are still to be asked, and which stored answers are to be asked for again.
 
     Units that failed before come last.
     """

@@ -32,15 +32,15 @@ from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Score, task_named
 
-_MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset papers are drawn
+_MOST_SENTENCES: Final = 300_000  # in memory: from a larger dataset papers are drawn
 
 
 @dataclass(frozen=True, slots=True)
 class RankerTraining:
-    """A training that is done."""
+    """The result of a training."""
 
     datasets: tuple[DatasetInfo, ...]
-    n_instances: int  # learnt from
+    n_instances: int  # trained on
     path: Path  # the model's folder
     digest: str
     n_folds: int  # of the cross-validation on the first dataset; 0 without one
@@ -89,7 +89,7 @@ def train_ranker(
         unseen_keys = {example.paper_key for example in unseen}
         learnt_from = [example for example in (*examples, *beside) if example.paper_key not in unseen_keys]
         ranker = fit_ranker(learnt_from, encoder, seed)
-        # Each instance is asked as it is worded in the dataset, which is its first example.
+        # Each instance is asked in the words of the dataset, which are those of its first example.
         first = {example.instance_id: example for example in reversed(unseen)}
         answers |= {name: _answers(ranker, example) for name, example in first.items()}
     n_instances = len({example.instance_id for example in (*examples, *beside)})
@@ -136,7 +136,7 @@ def _read_examples(
 
 
 def _answers(ranker: Ranker, example: Example) -> dict[str, Retrieval]:
-    """The answer to each default task that has aspects to cover, by its name."""
+    """The answers by task, for the default tasks that have aspects to cover."""
     answers: dict[str, Retrieval] = {}
     for task in map(task_named, DEFAULT_TASKS):
         if example.evidence.optimal_for(task.focus) is not None:

@@ -62,7 +62,7 @@ class RunStore:
     # -- runs --------------------------------------------------------------------------------------
 
     def create(self, spec: RunSpec, *trained_on: TrainedOn, results: Results | None = None) -> None:
-        """Have the run of this spec in the store, and add ``results`` in the same transaction.
+        """Create the run with this spec unless it exists, and add ``results`` in the same transaction.
 
         It remembers which instances of its dataset the models behind it have learnt from: those whose papers were in
         their training data. Of a cross-validation none was: each model had not seen the paper.
@@ -99,7 +99,7 @@ class RunStore:
             return tuple(map(_run_info, cursor.execute(f"{_RUNS} WHERE {where}", values)))
 
     def run(self, run: str | object) -> RunInfo:
-        """The run of this id, or the only one whose id starts like this, or that has this name.
+        """The run with this id, or the only one whose id has this prefix, or that has this name.
 
         A run, or what has the ``id`` of one, such as an `Evaluation`, will do. `UnknownNameError` if there is not one.
         """
@@ -119,18 +119,18 @@ class RunStore:
         return runs[0]
 
     def ids(self, run: RunInfo) -> tuple[str, ...]:
-        """The instances that a run is over, in the order of the file: its sample, or the whole dataset."""
+        """The instances of a run, in the order of the file: its sample, or the whole dataset."""
         dataset = self.store.dataset(run.dataset)
         return run.sample.ids(self.store, dataset) if run.sample else self.store.ids(dataset)
 
     def rename(self, run: RunInfo, name: str) -> RunInfo:
-        """Give a run a name of its own; a blank one takes it away, and it is called after its settings again."""
+        """Name a run; a blank name removes the name, so that it is called after its settings again."""
         with self.store.write() as db:
             db.execute("UPDATE runs SET name = ? WHERE id = ?", (one_line(name).strip(), run.id))
         return self.run(run.id)
 
     def delete(self, run: RunInfo) -> None:
-        """Delete a run with its results, its notes, its judges' runs, and the same retriever's over variants."""
+        """Delete a run with its results, notes and judges' runs, and the same retriever's runs over variants."""
         ids = [run.id]
         if run.retriever and not run.variant:
             same = attrgetter("retriever", "settings", "basis", "sample")
@@ -141,7 +141,7 @@ class RunStore:
 
     @contextmanager
     def under_way(self, run_id: str) -> Iterator[None]:
-        """While the block runs nobody else carries this run out; `StoreError` with its id if somebody does."""
+        """Hold a run while the block executes; `StoreError` if another process holds it."""
         with self.store.write() as db:
             for (process,) in db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)):
                 pid = int(process.split()[0])
@@ -168,7 +168,7 @@ class RunStore:
             _add(db, run_id, results, replace)
 
     def clear(self, run_id: str) -> None:
-        """Forget a run's results; the run stays, with the notes on it."""
+        """Delete a run's results; the run and its notes stay."""
         with self.store.write() as db:
             db.execute("DELETE FROM results WHERE run_id = ?", (run_id,))
             db.execute("UPDATE runs SET stamp = ? WHERE id = ?", (secrets.token_hex(6), run_id))
@@ -180,28 +180,28 @@ class RunStore:
         return {unit for (unit,) in self._rows("unit", run_id, question, "error IS NULL")}
 
     def failures(self, run_id: str, question: str = "") -> dict[str, str]:
-        """Why the last try failed, by unit, of those without a result."""
+        """The reason of the last failure, by unit, for units without a result."""
         return dict(self._rows("unit, error", run_id, question, "error IS NOT NULL ORDER BY unit"))
 
     def reasons(self, run: RunInfo) -> list[str]:
-        """Why units have no result, a line a question and unit."""
+        """Why units have no result: a line for each question and unit."""
         return [reason for question in run.answered for reason in self.failures(run.id, question).values()]
 
     def results(
         self, run_id: str, question: str = "", between: tuple[str, str] | None = None
     ) -> dict[str, Result | str]:
-        """By unit the result, or in one line why there is none; of all, or from one unit to another."""
+        """By unit the result, or the reason why there is none; of all units, or ``between`` two of them."""
         where, values = ("unit BETWEEN ? AND ?", between) if between else ("1", ())
         rows = self._rows("unit, payload, error", run_id, question, f"{where} ORDER BY unit", *values)
         return {unit: error if payload is None else from_blob(payload) for unit, payload, error in rows}
 
     def recalls(self, run: RunInfo, task: str | Task) -> dict[str, float]:
-        """The Aspect Recalls that a run of scores has for a task, by instance id."""
+        """The Aspect Recalls that an official run has for a task, by instance id."""
         rows = self._rows("unit, payload", run.id, run.question(task) or "", "error IS NULL ORDER BY unit")
         return {unit: from_blob(payload)["aspect_recall"] for unit, payload in rows}
 
     def selections(self, run: RunInfo | str, task: str | Task) -> dict[str, tuple[int, ...]]:
-        """The picks for a task, in the order in which they were made, by instance id; failures are not in it."""
+        """The picks for a task, in the order in which they were made, by instance id; without failures."""
         return {unit: _indices(ranking, n) for unit, n, ranking in self._answers(run, task, "ranking")}
 
     def retrieval(self, run: RunInfo | str, task: str | Task, instance_id: str) -> Retrieval | None:
@@ -214,7 +214,7 @@ class RunStore:
         return {unit: _retrieval(*row) for unit, *row in self._answers(run, task, "ranking, payload")}
 
     def outcomes(self, run_id: str) -> dict[str, dict[str, int]]:
-        """Counts of a model's outcomes, zeros too, by task name; empty for a run that asked none."""
+        """Counts of a model's outcomes, including zeros, by task; empty for a run that asked no model."""
         run = self.run(run_id)
         if run.retriever != "llm":
             return {}
@@ -224,7 +224,7 @@ class RunStore:
         }
 
     def unread(self, run_id: str, question: str = "") -> dict[str, list[str]]:
-        """By unit the keys of a model's answers that were cut off, or that nobody could read."""
+        """By unit the keys of a model's answers that were cut off or could not be read."""
         rows = self._rows("unit, payload", run_id, question, "payload IS NOT NULL")
         keys = {unit: unread_keys(from_blob(payload)) for unit, payload in rows}
         return {unit: of_unit for unit, of_unit in keys.items() if of_unit}
@@ -237,7 +237,7 @@ class RunStore:
     def _answers(
         self, run: RunInfo | str, task: str | Task, columns: str, instance_id: str | None = None
     ) -> list[Any]:
-        """By unit how many picks there are (``None``: all) and columns, of the instances that a task asks about."""
+        """Rows of unit, number of picks (``None``: all) and ``columns``, for the instances of a task."""
         info, chosen = run if isinstance(run, RunInfo) else self.run(run), task_named(task)
         if not info.has_picks:
             problem = "is a run of scores: which sentences it picked is not known"
@@ -254,7 +254,7 @@ class RunStore:
 
 
 def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
-    """The instances of a run's dataset that its models have learnt from."""
+    """The instances of a run's dataset that its models were trained on."""
     with store.read() as db:
         rows = db.execute("SELECT instance_id FROM trained_on WHERE run_id = ?", (run.id,))
         return frozenset(instance_id for (instance_id,) in rows)
@@ -264,7 +264,7 @@ def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
 
 
 def _add(db: sqlite3.Connection, run_id: str, results: Results, replace: bool = False) -> None:
-    """Write results inside the transaction that is open, and with them another stamp of the run."""
+    """Write results and a new stamp of the run in the open transaction."""
     moment = now("milliseconds")
     rows = [
         (run_id, question, unit, *_result_columns(result), moment)
@@ -327,7 +327,7 @@ def _run_info(row: sqlite3.Row) -> RunInfo:
 
 
 def installed_versions(packages: Sequence[str]) -> dict[str, str]:
-    """The versions of those packages that are installed, by name."""
+    """The versions of the packages that are installed, by name."""
     installed = {}
     for name in packages:
         with suppress(PackageNotFoundError):

@@ -1,4 +1,4 @@
-"""Questions to a model asked by a server's batch endpoint.
+"""Questions to a model through a server's batch endpoint.
 
 The work of many units runs until all of it waits; what it waits for is one batch, and the results wake it. A batch
 under way is in the store: whoever goes on with its run finds it by its id.
@@ -22,17 +22,17 @@ from evidencebench_core.runs.model import Results
 from evidencebench_core.runs.planning import Plan, Unit
 
 _AT_ONCE: Final = 1_000  # questions under way, and requests of a batch
-_INTERVAL: Final = 0.1  # seconds between looks whether all work waits
+_INTERVAL: Final = 0.1  # seconds between checks whether all work waits
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _ENDPOINT: Final = "/v1/chat/completions"
 
 
 @dataclass
 class BatchEngine(Transport):
-    """Asks in batches, as cheap as the server makes them, and done within a day; a call waits for the one it is in."""
+    """Asks in batches, which are cheaper and done within a day; a call waits for its batch."""
 
     is_batch = True
-    poll: float = 15.0  # seconds between looks at a batch under way
+    poll: float = 15.0  # seconds between requests for a batch's status
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
@@ -52,7 +52,7 @@ class BatchEngine(Transport):
         yield from model_answers(plan, llm, stopped=stopped, grace=0.0, beside=self._run)
 
     async def _ask(self, unit: Unit, question: str, llm: LLM) -> Any:
-        """As the plan asks, once the answers of batches that were begun earlier are in the store."""
+        """Ask as the plan does, once the answers of earlier batches are in the store."""
         await self._has_earlier.wait()
         return await cast("Callable[..., Awaitable[Any]]", self._plan.ask)(unit, question, llm)
 
@@ -69,7 +69,7 @@ class BatchEngine(Transport):
         await self._http.close()
 
     async def _run(self, llm: LLM) -> None:
-        """Collect what another process has begun; then send what all work waits for, and wake it, again and again."""
+        """Collect earlier batches; then, again and again, send the calls that all work waits for, and wake it."""
         import openai
 
         try:
@@ -88,22 +88,22 @@ class BatchEngine(Transport):
             raise meaning from error
 
     async def _all_wait(self, llm: LLM) -> None:
-        """Return once every call under way waits for a batch, and has done so for a moment."""
+        """Return once every call under way waits for a batch."""
         n_before = -1
         while not n_before == len(self._waiting) == llm.turns.under_way.calls > 0:
             n_before = len(self._waiting)
             await asyncio.sleep(_INTERVAL)
 
     async def _begin(self) -> tuple[str, str]:
-        """Send what waits and begin its batch: the ids of file and batch."""
+        """Send the waiting calls and start their batch; returns the ids of file and batch."""
         request = {"method": "POST", "url": _ENDPOINT}
         bodies = {key: body for key, (_, body, _) in self._waiting.items()}
         lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
         client = self._http.client()
         upload = (f"evidencebench-{self._plan.run_id}.jsonl", b"\n".join(lines) + b"\n")
         file = await client.files.create(file=upload, purpose="batch")
-        self._remember(file.id)  # before it begins, so that a kill loses nothing
-        create = client.with_options(max_retries=0).batches.create  # twice would be two batches
+        self._remember(file.id)  # before it starts, so that a kill loses nothing
+        create = client.with_options(max_retries=0).batches.create  # a retry could start a second batch
         batch = await create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h")
         self._remember(file.id, batch.id)
         return file.id, batch.id
@@ -111,7 +111,7 @@ class BatchEngine(Transport):
     async def _collect(
         self, llm: LLM, file_id: str, batch_id: str, calls: Mapping[str, Call]
     ) -> dict[str, Answer | LLMError]:
-        """Wait until a batch has ended: by key the answers, which are then in the store, or why there is none."""
+        """Wait for a batch, and store its answers; returns by key the answer, or why there is none."""
         batches, connection = self._http.client().batches, self._http.connection
         while (batch := await batches.retrieve(batch_id)).status not in _ENDED:
             n = batch.request_counts
@@ -153,13 +153,13 @@ class BatchEngine(Transport):
     # -- batches in the store ----------------------------------------------------------------------
 
     async def _collect_earlier(self, llm: LLM) -> None:
-        """Have the answers of batches that another process has begun in the store, and count what they cost."""
+        """Store the answers of batches that another process has started, and count their cost."""
         sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ?"
         with self._plan.store.read() as db:
             rows = db.execute(sql, (self._plan.run_id, self._http.connection.address)).fetchall()
         for file_id, stored_id in rows:
             batch_id = stored_id
-            if not batch_id:  # killed before it could be remembered, or before the batch was begun
+            if not batch_id:  # killed before its id was stored, or before it was started
                 begun = {batch.input_file_id: batch.id async for batch in self._http.client().batches.list()}
                 batch_id = begun.get(file_id)
             if batch_id:
@@ -183,7 +183,7 @@ class BatchEngine(Transport):
 
 
 def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
-    """How many batches of a run a server has, by its address, as far as is known here."""
+    """The number of a run's batches that are under way, by the server's address."""
     sql = "SELECT address, count(*) FROM llm_batches WHERE run_id = ? AND batch_id <> '' GROUP BY address"
     with store.read() as db:
         return dict(db.execute(sql, (run_id,)).fetchall())

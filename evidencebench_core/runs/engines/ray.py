@@ -1,4 +1,4 @@
-"""Answers computed on a Ray cluster; the store stays with this process, its one writer.
+"""Answers computed on a Ray cluster; only this process writes to the store.
 
 Units go in, retrievals come out. What was with a worker or node that dies is given to another; if this process dies,
 what it has stored is not asked again.
@@ -22,9 +22,9 @@ from evidencebench_core.runs.model import Results
 from evidencebench_core.runs.planning import Plan, Unit
 from evidencebench_core.words import clipped_text
 
-_SHARD: Final = 16  # units that go to a worker together
-_MEMORY: Final = 256 << 20  # bytes of the object store of a cluster that is started here
-_QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in its files
+_SHARD: Final = 16  # units in one task
+_MEMORY: Final = 256 << 20  # bytes for the object store of a local cluster
+_QUIET: Final = {  # no usage statistics, and logs stay in Ray's files
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
@@ -33,9 +33,9 @@ _QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in 
 
 @dataclass
 class RayEngine:
-    """Answers on a cluster, of retrievers that ask no server."""
+    """Answers on a cluster, for retrievers that ask no server."""
 
-    workers: int | None = None  # without it one for each processor
+    workers: int | None = None  # None: one for each processor
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
@@ -79,11 +79,11 @@ class RayEngine:
 
 
 def answers_of(name: str, settings: str, units: Sequence[Unit]) -> Results:
-    """Units answered in a worker."""
+    """The answers to units, computed in a worker."""
     results: dict[str, dict[str, Any]] = {}
     for unit in units:
         answers = compute(replace(unit, retriever=unit.retriever or _worker_retriever(name, settings)))
-        results[unit.id] = {  # a mapping proxy cannot be pickled
+        results[unit.id] = {  # as a mapping proxy cannot be pickled
             question: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
             for question, answer in answers.items()
         }
@@ -92,13 +92,13 @@ def answers_of(name: str, settings: str, units: Sequence[Unit]) -> Results:
 
 @cache
 def _worker_retriever(name: str, settings: str) -> Retriever:
-    """The retriever of this process."""
+    """The retriever of this worker."""
     return make_retriever(name, json.loads(settings))
 
 
 @contextmanager
 def _cluster(workers: int | None) -> Iterator[Any]:
-    """Ray at ``RAY_ADDRESS`` (HOST:PORT, or auto), else on this machine; a connection that was there before stays."""
+    """Ray at ``RAY_ADDRESS`` (HOST:PORT, or auto), else on this machine; an existing connection stays open."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     import ray

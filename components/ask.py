@@ -37,12 +37,12 @@ def session_budget() -> Budget:
 
 
 def session_llm(budget: Budget | None = None) -> LLM:
-    """The server of this browser session, with its answers kept in the store."""
+    """The server of this session; answers are kept in the store."""
     return LLM(session_connection(), resources.store(), budget or Budget())
 
 
 def model_button(key: str = "") -> None:
-    """The model that can be asked, as a button for its server and caps."""
+    """A button with the model's name that opens the dialog of its server and caps."""
     label = literal(session_model(), 40) or "Ask a language model"
     if st.button(label, icon=":material/tune:", help="Its server, key and caps", key=f"model.{key}"):
         model_dialog()
@@ -89,14 +89,14 @@ def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
 
 @dataclass(frozen=True)
 class Ask:
-    """Work with a model, as a dialog asks for it."""
+    """Work with a model that is started from a dialog."""
 
     title: str  # of the dialog
     kind: str  # of the job, for `job_panel`
     noun: str  # what one unit is: "question"
-    fields: Callable[[], Any]  # draws the choices; returns them, or None while something lacks
-    plans: Callable[[LLM, Any], Sequence[Plan]]  # of these choices; called again and again: it only plans
-    job: str = ""  # what the model's job is called, if not after the dialog
+    fields: Callable[[], Any]  # draws the choices and returns them, or None while they are incomplete
+    plans: Callable[[LLM, Any], Sequence[Plan]]  # for these choices; called on every redraw
+    job: str = ""  # title of the job, if not that of the dialog
 
     def asks_server(self, choices: Any) -> bool:
         return True
@@ -115,11 +115,11 @@ class Ask:
 
 
 NewRun = partial[Plan]
-"""A call of `runs.plan` that lacks the store and, where it asks a server, the client."""
+"""A call of `runs.plan` without the store and, for a server, the client."""
 
 
 def new_run(run: RunInfo, tasks: Sequence[Task], **more: Any) -> NewRun:
-    """What is left of a run, or the same retriever otherwise asked."""
+    """The rest of a run, or a new run of the same retriever with other options."""
     same: dict[str, Any] = {
         "dataset": run.dataset,
         "retriever": run.retriever,
@@ -129,7 +129,7 @@ def new_run(run: RunInfo, tasks: Sequence[Task], **more: Any) -> NewRun:
 
 
 class RunAsk(Ask):
-    """Runs of retrievers, of a server or of this machine: the choices are `NewRun`s."""
+    """Runs of retrievers, local or on a server: the choices are `NewRun`s."""
 
     def __init__(self, title: str, kind: str, fields: Callable[[], Any], job: str = "") -> None:
         super().__init__(title, kind, "instance", fields, _plans, job)
@@ -186,7 +186,7 @@ def _draw(ask: Ask) -> None:
 
 
 def _draw_cost(ask: Ask, choices: Any) -> bool:
-    """Draw what all plans together will take; returns whether they can begin.
+    """Draw the cost of all plans together; returns whether they can be started.
 
     Warns of batches that a server may still have of these runs: who asks now pays twice.
     """

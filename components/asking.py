@@ -1,4 +1,4 @@
-"""A question to a server: answered from the store if it was ever asked, else on a click, since it may cost; its calls.
+"""A question to a model: answered from the store if it has been asked before, else on a click; and its calls.
 
 The asking is a job: the reader goes on reading meanwhile, and an answer that was begun is kept even if they leave.
 """
@@ -36,27 +36,27 @@ _JOB: Final = "ask"
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[_T]):
-    """What a model is asked, in one or several pieces."""
+    """A question to a model, in one or several parts."""
 
     label: str  # who answers, or what is asked
     model: str  # empty while none is chosen
-    about: tuple[object, ...]  # tells it from other questions; holds no key
-    works: Sequence[Work[_T]]  # what a client is asked, a piece each
+    about: tuple[object, ...]  # distinguishes it from other questions; contains no key
+    works: Sequence[Work[_T]]  # one for each part
 
     @property
     def subject(self) -> str:
-        """Of its job: tells it from other questions, at other servers too."""
+        """The subject of its job, which is another one for another question or server."""
         about = (self.label, self.model, self.about, session_connection().address)
         return hashlib.sha256(repr(about).encode("utf-8", "replace")).hexdigest()
 
 
 def stored_answers(question: Question[_T]) -> tuple[list[_T | None], Forecast]:
-    """Of each piece the answer, if all of it is in the store, and the cost of the others. Nothing is sent."""
+    """The answer to each part that is in the store, and the cost of the others. Nothing is sent."""
     return rehearse(session_llm(), *question.works)
 
 
 def answers_or_button(question: Question[_T], *, small: bool = False) -> list[_T | None]:
-    """The stored answers, ``None`` for a piece without; for those, the button with the cost is drawn.
+    """The stored answers, ``None`` for a part without one; draws a button that asks for those, with the cost.
 
     While they are asked, their progress is drawn in its place; a failure above it. A ``small`` button has the cost
     in its words.
@@ -113,7 +113,7 @@ def _cost_text(cost: Forecast) -> str:
     return f"About {quantity(cost.calls, 'call')}{stored}, {literal(cost.range_text())}, at {place}."
 
 
-_SHORT: Final = 400  # characters of a text that needs no box to scroll in
+_SHORT: Final = 400  # characters of a text that needs no scrolling
 _LONGEST: Final = 200_000  # characters of an answer or a prompt
 
 
@@ -180,7 +180,7 @@ def _draw_call(call: CallRecord, letter: str) -> None:
 
 
 def _draw_text(text: str, height: int) -> None:
-    """Text as it is, in at most so many pixels; of one too long for a browser the beginning and the end."""
+    """Plain text in a box of at most ``height`` pixels; only the beginning and the end of a very long one."""
     if len(text) > _LONGEST:
         st.caption(f"{len(text) - _LONGEST:,} of {len(text):,} characters are left out in the middle.")
         half = _LONGEST // 2

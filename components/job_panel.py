@@ -1,4 +1,4 @@
-"""Running and ended jobs, drawn fresh every second while one runs."""
+"""Running and ended jobs, drawn again every second while one is running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.markdown import literal
 
 
 def job_panel(*kinds: str, subject: str = "") -> None:
-    """The jobs of these kinds, or one of them, with progress, remaining time and cancel; those that ended in one line.
+    """Jobs of these kinds, or of one subject: progress, remaining time, a cancel button; ended ones in one line.
 
     When one has ended since the page began to be drawn, the whole page is drawn again, so that what the job made
     appears, wherever the page reads it.
@@ -54,7 +54,7 @@ def _draw_running(job: Job) -> None:
 
 
 def _draw_ended(jobs: Sequence[Job]) -> None:
-    """The newest in one line; what came of each is folded under it, but for a failure."""
+    """The newest in one line; the results of all are folded below it, unless one has failed."""
     newest = max(jobs, key=lambda job: job.id)
     more = f" · {len(jobs) - 1:,} more ended" if len(jobs) > 1 else ""
     has_failed = any(job.status.state == "failed" for job in jobs)

@@ -1,4 +1,4 @@
-"""Long work outside the script thread: one thread a job, progress to read, a cancel that works.
+"""Long work outside the script thread: a thread for each job, with progress and cancelling.
 
 Jobs belong to the server process, not to a browser tab: closing the tab loses nothing, and every tab sees them. What a
 job has finished is in the store, so a restart of the server loses only the list. Work that computes runs `InChild`, a
@@ -26,10 +26,10 @@ from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
 
 JobState = Literal["running", "cancelling", "cancelled", "stopped", "done", "failed"]
 
-_MOST = 50  # jobs that stay on the board
+_MOST = 50  # jobs on the board
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _CHILD: Final = "import sys; sys.path.insert(0, sys.argv[1]); from components.jobs import child; child()"
-_NICE: Final = 5  # by how much a child stands back behind the app
+_NICE: Final = 5  # of a child process, so that the app stays responsive
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class JobStatus:
 
 
 class JobCancelled(Exception):  # noqa: N818 - not an error: the way out of the work
-    """Raised in the work of a cancelled job, where the work asks for it."""
+    """Ends the work of a cancelled job."""
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +98,7 @@ class Job:
             done = max(done, self.status.done)
         now = time.monotonic()
         if self._first is None:
-            self._first = now, done  # what a resumed job finds done does not count as fast work
+            self._first = now, done  # what was done before this start is not part of the speed
         then, before = self._first
         remaining = (now - then) / (done - before) * (total - done) if done > before and total else None
         state: JobState = "cancelling" if self.cancelled() else "running"
@@ -106,7 +106,7 @@ class Job:
         self.on_report((done, total, note))
 
     def run(self, work: Work) -> None:
-        """Do the work, and note how it ended."""
+        """Do the work, and record how it ended."""
         state: JobState = "done"
         try:
             note = work(self)
@@ -116,7 +116,7 @@ class Job:
             state, note = "cancelled", "Nothing was kept."
         except BudgetReachedError as reached:
             state, note = "stopped", f"{self.status.note} {reached}".strip()
-        except EvidenceBenchError as error:  # of a cancelled job it may be the cancel's own doing
+        except EvidenceBenchError as error:  # in a cancelled job it may come from the cancelling
             state, note = "cancelled" if self.cancelled() else "failed", str(error)
         except Exception as error:
             logging.getLogger(__name__).exception("job %s failed", self.title)
@@ -128,7 +128,7 @@ class Job:
 
 
 Work = Callable[[Job], str]
-"""It returns the closing note."""
+"""Returns the closing note."""
 
 
 class JobBoard:
@@ -144,12 +144,12 @@ class JobBoard:
             return tuple(job for job in self._jobs if kind is None or job.kind == kind)
 
     def under_way(self, kind: str) -> set[str]:
-        """What the jobs of a kind are about that have not ended: the parts of their subjects."""
+        """The parts of the subjects of running jobs of a kind."""
         running = [job for job in self.jobs(kind) if not job.status.ended]
         return {part for job in running for part in job.subject.split("/")}
 
     def start(self, kind: str, subject: str, title: str, work: Work) -> Job:
-        """Run ``work`` in a thread; of a kind and subject that run already, the running job comes back."""
+        """Run ``work`` in a thread; if a job of this kind and subject is running, that job is returned."""
         with self._lock:
             same = [job for job in self._jobs if (job.kind, job.subject) == (kind, subject)]
             if same and not same[0].status.ended:
@@ -161,7 +161,7 @@ class JobBoard:
         return job
 
     def dismiss(self, job: Job) -> None:
-        """Take an ended job off the board."""
+        """Remove a job from the board if it has ended."""
         with self._lock:
             self._jobs = [other for other in self._jobs if other is not job or not job.status.ended]
 
@@ -171,7 +171,7 @@ class JobBoard:
 
 @dataclass(frozen=True, slots=True)
 class InChild:
-    """Work as a function of `components.work`, which is called in a new process with a job and ``args``.
+    """Work in a new process: a function of `components.work`, called with a job and ``args``.
 
     The child reads its work from its input and writes what it reports to its output, pickled. It ends with its input,
     so it never outlives the app. One that dies fails the job.
@@ -211,9 +211,9 @@ class InChild:
 
 
 def child() -> None:
-    """Read the work from the input, do it, and write what it reports and how it ended to the output."""
+    """The main function of the process: reads the work from its input, writes reports and the result to its output."""
     output = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no report
+    os.dup2(2, 1)  # libraries may print
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl+C in the terminal is for the app
     if hasattr(os, "nice"):
         os.nice(_NICE)

@@ -30,16 +30,16 @@ def known_models() -> tuple[str, ...]:
 
 
 def address_text(connection: Connection) -> str:
-    """The server's address as Markdown that is no link."""
+    """The server's address as Markdown, but not as a link."""
     address = connection.address
     return literal(address) if "`" in address else f"`{address}`"
 
 
 def draw_chosen_server() -> None:
-    """The session's model and where it is asked, folded; open while none is chosen."""
+    """The session's model and server, in an expander that is open while no model is chosen."""
     model = session_model()
     label = f"**{literal(model)}** at {address_text(session_connection())}" if model else "No model yet"
-    # With a key and a state of its own it stays as it is while one types in it.
+    # With a key of its own it stays open while the user types in it.
     with st.expander(f"{label}: server, key and model", expanded=not model, key="server", on_change="rerun"):
         _draw_server()
 
@@ -100,7 +100,7 @@ def _keep_key() -> None:
 
 
 def _is_right(check: Callable[[str], object], text: str) -> bool:
-    """Whether a text that was typed passes; what is wrong with it is drawn below the fields."""
+    """Whether a typed text passes a check; the problem is drawn below the fields."""
     try:
         check(text)
     except SettingError as error:
@@ -111,7 +111,7 @@ def _is_right(check: Callable[[str], object], text: str) -> bool:
 
 
 def _draw_model() -> None:
-    """From the server's list, or typed where it has none."""
+    """A choice from the server's list, or a text field if it has none."""
     models, chosen = known_models(), session_model()
     widget = session_text_widget("llm.model", chosen, read=lambda text: str(text or "").strip())
     if not models:

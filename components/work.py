@@ -1,4 +1,4 @@
-"""What jobs do, without streamlit, so that a process of their own can do it; each returns its closing note."""
+"""The work of jobs, without streamlit, so that it can run in another process; each returns its closing note."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from evidencebench_core.words import dollars, quantity
 
 
 def run_retrievers(job: Job, path: Path, plans: Sequence[Callable[..., Plan]]) -> str:
-    """Runs of retrievers of this machine, as calls of `runs.plan` that lack the store."""
+    """Runs of local retrievers, as calls of `runs.plan` without the store."""
     store = open_store(path)
     return carry_out(job, [made(store) for made in plans], "instance")
 
 
 def carry_out(job: Job, plans: Sequence[Plan], noun: str, budget: Budget | None = None) -> str:
-    """Carry plans out, until the job is cancelled or a cap is reached; what is stored is not asked again."""
+    """Execute plans until the job is cancelled or a cap is reached; stored answers are not asked for again."""
     total = sum(plan.total for plan in plans)
     before = failed_before = failed = 0
     note = "Nothing was asked."
@@ -39,7 +39,7 @@ def carry_out(job: Job, plans: Sequence[Plan], noun: str, budget: Budget | None 
 
 
 def spent_text(spent: Spending) -> str:
-    """``"12 calls, 34,000 tokens, $0.12"``, plain."""
+    """``"12 calls, 34,000 tokens, $0.12"``."""
     parts = [quantity(spent.calls, "call"), f"{spent.tokens:,} tokens"]
     if spent.calls:
         parts.append(dollars(spent.money))
@@ -67,12 +67,12 @@ def train(job: Job, path: Path, dataset: str) -> str:
 
 
 def read_sample(job: Job, path: Path) -> str:
-    """The sample papers, with runs over them."""
+    """Load the sample papers, with runs over them."""
     return f"{_loaded_text(sample(open_store(path)))}, with runs of {', '.join(SAMPLE_RUNS)}."
 
 
 def read_file(job: Job, path: Path, file: Path, name: str) -> str:
-    """An uploaded dataset into the store, under a name or the file's own; its file goes, with the folder."""
+    """Load an uploaded dataset, under a name or the file's; then delete the file and its folder."""
     try:
         result = ingest(open_store(path), file, name or None, _bytes_read(job))
     finally:
@@ -81,7 +81,7 @@ def read_file(job: Job, path: Path, file: Path, name: str) -> str:
 
 
 def fetch(job: Job, path: Path, name: str, split: str) -> str:
-    """A released dataset, fetched and read."""
+    """Download and load a released dataset."""
 
     def report(done: int, total: int | None) -> None:
         job.report(round(50 * done / total) if total else 0, 100, f"{done / 1e6:,.1f} MB fetched", stop=True)
@@ -92,7 +92,7 @@ def fetch(job: Job, path: Path, name: str, split: str) -> str:
 
 
 def _bytes_read(job: Job, begins: int = 0) -> Callable[[int, int, int], None]:
-    """What tells a job how much of a file is read, in percent of the work: it is read twice."""
+    """A function that reports how much of a file has been read, in percent of the work; it is read twice."""
 
     def report(done: int, total: int, n: int) -> None:
         share = (done + total * (n > 0)) / max(2 * total, 1)

@@ -44,7 +44,7 @@ _FIGURES: Final = {
     "support_rate": "Citations that support, by a judge",
     "grounded_recall": "Aspects that such a citation covers",
 }
-_OF_ANSWER: Final = ("sentence", "document", "aspect")  # what the address has of one answer only
+_OF_ANSWER: Final = ("sentence", "document", "aspect")  # parameters of the address for one answer
 
 
 def draw_hypotheses(state: PageState) -> None:
@@ -94,7 +94,7 @@ def _answers_of(dataset: DatasetInfo, run: RunInfo) -> dict[str, CitedAnswer]:
 def _draw_answer(
     state: PageState, instance: Instance, run: RunInfo, answer: CitedAnswer, report: Report
 ) -> None:
-    """One answer beside the paper, with what it cites marked, and its figures against gold."""
+    """One answer beside the paper, in which its citations are marked, and its figures against gold."""
     focus = run.settings["settings"]["focus"]
     gold = frozenset[int]().union(*instance.evidence.covers(focus))
     citing = next((place for place, cited in enumerate(answer.cited, 1) if cited), 1)
@@ -135,7 +135,7 @@ def _draw_answer(
 
 
 def _prose(place: int, sentence: CitedSentence, gold: frozenset[int]) -> Sentence:
-    """A sentence of an answer, marked by whether any of its citations is gold."""
+    """A sentence of an answer, marked as gold if any of its citations is."""
     citations = tuple(
         Citation(str(index), _GOLD if index in gold else _NOT_GOLD) for index in sentence.citations
     )

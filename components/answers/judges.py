@@ -1,4 +1,4 @@
-"""Judges against people: how far they agree, and one by one where they differ."""
+"""Agreement of judges with people, and their disagreements one by one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _picked_agreement(state: PageState, info: AnswerSetInfo) -> tuple[RunInfo, J
 
 
 def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
-    """How far a judge agrees with people, beside one that always gives people's most frequent label."""
+    """A judge's agreement with people, compared with always giving people's most frequent label."""
     picked = _picked_agreement(state, info)
     if picked is None:
         return
@@ -86,7 +86,7 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
 
 
 def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
-    """Where a judge and people differ, the worst first: a person decides who is right."""
+    """Disagreements of a judge with people, the worst first: a person decides who is right."""
     picked = _picked_agreement(state, info)
     if picked is None:
         return

@@ -36,22 +36,22 @@ _WORST: Final[tuple[Tone, ...]] = ("bad", "plain", "half", "unknown", "good")
 
 
 def badge(label: str | None) -> Badge:
-    """Of a judge's label, or a person's."""
+    """The badge of a judge's or a person's label."""
     return NO_LABEL if label is None else BADGES[label]
 
 
 def people_badges(sentence: AnswerSentence, document: str) -> list[Badge]:
-    """All that people said of a citation: one may be supporting and neutral."""
+    """The badges of all labels by people; a citation may be both supporting and neutral."""
     return list(dict.fromkeys(BADGES[relation] for relation in sentence.relations(document)))
 
 
 def citation_badge(sentence: AnswerSentence, document: str) -> Badge:
-    """One badge for all that people said of a citation: supporting if any."""
+    """One badge for people's labels of a citation: supporting if any is."""
     badges = people_badges(sentence, document)
     decisive = [badge for badge in (_SUPPORTS, _CONTRADICTS) if badge in badges]
     return next(iter([*decisive, *badges]), UNCHECKED)
 
 
 def worst(badges: Iterable[Badge]) -> Badge | None:
-    """The one to look at first; ``None`` of none."""
+    """The badge to look at first; ``None`` if there is none."""
     return min(badges, key=lambda badge: _WORST.index(badge.tone), default=None)

@@ -64,7 +64,7 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
 
 
 def _in_hand(state: PageState, answer: Answer) -> tuple[AnswerSentence | None, str]:
-    """The sentence and citation that the address names; else the first that cites something, and its first."""
+    """The sentence and citation in the address; else the first sentence with a citation, and its first."""
     by_id = {sentence.id: sentence for sentence in answer.sentences}
     citing = next((sentence for sentence in answer.sentences if sentence.citations), None)
     sentence = by_id.get(state["sentence"]) or citing or next(iter(by_id.values()), None)
@@ -73,7 +73,7 @@ def _in_hand(state: PageState, answer: Answer) -> tuple[AnswerSentence | None, s
 
 
 def _prose(answer: Answer, sentence: AnswerSentence, labels: Mapping[str, str | None]) -> Sentence:
-    """A sentence with its mark: its relevance, or where nobody judged that its worst citation."""
+    """A sentence with its mark: its relevance, else the label of its worst citation."""
 
     def by_judge(*document: str) -> Badge | None:
         unit = unit_id(answer.question_id, answer.system, sentence.id, *document)
@@ -99,7 +99,7 @@ def _prose(answer: Answer, sentence: AnswerSentence, labels: Mapping[str, str | 
 def draw_unit(
     info: AnswerSetInfo, answer: Answer, sentence: AnswerSentence, document: str, run: RunInfo | None
 ) -> None:
-    """The document that a sentence cites, with what people, the judge and who decided said of the two."""
+    """The document that a sentence cites, with the labels of people, of the judge, and of whoever decided."""
     labels = labels_of(run) if run else {}
     of_sentence = unit_id(answer.question_id, answer.system, sentence.id)
     of_citation = unit_id(answer.question_id, answer.system, sentence.id, document)

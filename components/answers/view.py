@@ -26,7 +26,7 @@ def report_of(name: str, judge: str, metric: str, key: tuple[object, ...]) -> Re
     """What ``answers score`` prints of a set or a run; by people's labels where no judge is named."""
     try:
         return resources.report(answers_report, name, judge or None, metric or None, also=key)
-    except SettingError:  # such a metric is only there by other labels
+    except SettingError:  # the metric exists only for other labels
         return resources.report(answers_report, name, judge or None, also=key)
 
 
@@ -57,6 +57,6 @@ def judge_picker(state: PageState, info: AnswerSetInfo, *first: str) -> RunInfo 
 
 
 def words_of(run: RunInfo, unit: str) -> str:
-    """What the model answered to a question, or why it did not."""
+    """The model's answer to a question, or why there is none."""
     result = RunStore(resources.store()).results(run.id, between=(unit, unit))[unit]
     return result if isinstance(result, str) else str(result.get("text", ""))

@@ -1,1 +1,1 @@
-"""Answers that cite what they rest on: of systems, by MedAESQA's metrics; to hypotheses, against gold; and judges."""
+"""Answers with citations: of systems, by MedAESQA's metrics; to hypotheses, against gold; and models as judges."""

@@ -1,4 +1,4 @@
-"""Judges against people: how far their labels agree, beside a judge that always says the same."""
+"""Agreement of a judge's labels with people's, compared with a judge that always gives the same label."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SCALES: Final[Mapping[UnitKind, tuple[str, ...]]] = {
     "citations": ("supports", "neutral", "contradicts"),
     "relevance": RELEVANCES,
 }
-"""The labels that people give, too, by how far they are apart."""
-_NO_LABEL: Final = 0.25  # how far it is from a label
+"""The labels that people also give, in order, so that places tell distances."""
+_NO_LABEL: Final = 0.25  # distance of a missing label from any other
 _MEASURES: Final = {"accuracy": accuracy, "kappa": cohen_kappa, "macro F1": macro_f1}
 
 
@@ -33,11 +33,11 @@ class JudgeAgreement:
     kind: UnitKind
     pairs: pd.DataFrame
     figures: pd.DataFrame
-    n_missing: int  # units with a label of people and something to read, but no judgement yet
+    n_missing: int  # units that people labelled and a judge could read, but has not judged yet
 
     @property
     def table(self) -> pd.DataFrame:
-        """Human labels (rows) by judged ones."""
+        """Counts of human labels (rows) by the judge's."""
         labels = list(SCALES[self.kind])
         table = pd.crosstab(self.pairs["human"], self.pairs["judged"].fillna("no label"))
         return table.reindex(index=labels, columns=[*labels, "no label"], fill_value=0)

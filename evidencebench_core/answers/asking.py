@@ -1,4 +1,4 @@
-"""Runs in which a model answers the hypotheses of a dataset from their papers, and their abstracts as answers."""
+"""Runs in which a model answers a dataset's hypotheses from the papers; and the abstracts as a baseline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ASKED: Final = "cited-answer"
 
 
 def answer_question(hypothesis: str, sentences: Sequence[str], focus: Focus) -> Question:
-    """What does the paper say on the hypothesis, or with the focus ``results``, what does it find?"""
+    """What does the paper say about the hypothesis or, with the focus ``results``, what does it find?"""
     name = f"{ASKED}-results" if focus == "results" else ASKED
     return Question(name, {"hypothesis": hypothesis, "sentences": numbered(sentences)})
 
@@ -65,7 +65,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
 
 
 def answers_of(store: Store, run: RunInfo) -> dict[str, CitedAnswer]:
-    """The answers of a run as they are read today, by instance id; a call that failed is one of outcome "failed"."""
+    """The answers of a run by instance id; a call that failed has the outcome "failed"."""
     dataset = dataset_of(store, run).name
     sizes = {instance_id: gold.n_sentences for instance_id, gold in store.evidence_sets(dataset)}
     results = RunStore(store).results(run.id)
@@ -73,7 +73,7 @@ def answers_of(store: Store, run: RunInfo) -> dict[str, CitedAnswer]:
 
 
 def answer_in(result: Result | str, n_sentences: int) -> CitedAnswer:
-    """The answer in a stored result; one of outcome "failed" in the error of a call."""
+    """The answer in a stored result; with the outcome "failed" if that is the error of a call."""
     if isinstance(result, str):
         return CitedAnswer("failed")
     return read_cited_answer(
@@ -96,7 +96,7 @@ def abstract_answers(store: Store, dataset: str, limit: int | None = None) -> di
 
 
 def dataset_of(store: Store, run: RunInfo) -> DatasetInfo:
-    """The dataset whose hypotheses a run answers; `UnknownNameError` if it is not in the store any more."""
+    """The dataset whose hypotheses a run answers; `UnknownNameError` if it is no longer in the store."""
     for info in store.datasets():
         if info.sha256 == run.subject:
             return info

@@ -16,7 +16,7 @@ _BRACKET: Final = re.compile(r"\s*[\[［【]([^\[\]［］【】]{1,2000})[\]］�
 _DOCUMENTS: Final = re.compile(
     r"\s*(?:PMIDs?\s*:?\s*)?\d{1,20}\s*(?:[,;]\s*(?:PMID\s*:?\s*)?\d{1,20}\s*)*", re.IGNORECASE
 )
-_MOST_UNKNOWN: Final = 5  # that are named
+_MOST_UNKNOWN: Final = 5  # indices that are named
 _MARK: Final = "\ue000"  # stands for a bracket while the text is split
 _ONE_MASK: Final = re.compile(_MARK)
 _MASK: Final = re.compile(f" ?{_MARK}")
@@ -72,7 +72,7 @@ def index_sentences(text: str, shown_indices: Collection[int]) -> tuple[CitedSen
 
 
 def without_citations(text: str) -> str:
-    """The text of a sentence without its brackets of documents; nothing else is cut."""
+    """The text of a sentence without its citations of documents."""
     return _MASK.sub("", _with_marks(text, _document_ids)[0]).strip()
 
 
@@ -83,7 +83,7 @@ def citations_in(text: str) -> tuple[str, ...]:
 
 
 def document_id(text: str) -> str:
-    """A document's id as it is compared: trimmed, and without the leading zeros of all-digit ids."""
+    """A document's id for comparison: trimmed, and without leading zeros if it is a number."""
     trimmed = text.strip()
     return (trimmed.lstrip("0") or "0") if trimmed.isdecimal() and trimmed.isascii() else trimmed
 
@@ -97,7 +97,7 @@ def _document_ids(inside: str) -> list[str] | None:
 
 
 def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[str, list[_T]]]:
-    """Each sentence without its brackets, and what is in them."""
+    """Each sentence without its brackets, and their contents."""
     from evidencebench_core.data.sentences import sentences_of
 
     paragraphs = [_with_marks(paragraph, read) for paragraph in _PARAGRAPH.split(text)]

@@ -1,4 +1,4 @@
-"""A short answer to a hypothesis that cites sentences of the paper: read, and set against gold and a judge.
+"""A short answer to a hypothesis that cites sentences of the paper: how it is read and scored.
 
 A *pair* is an answer sentence and a paper sentence that it cites.
 """
@@ -28,7 +28,7 @@ NO_ANSWER: Final[Mapping[str, str]] = {
     "cut_off": "The answer was cut off.",
     "failed": "The call failed: ask again.",
 }
-"""Why there is no answer, for people, by outcome."""
+"""For readers, why there is no answer, by outcome."""
 
 _HEAD: Final = re.compile(r"^[ \t>#*_`]*ANSWER[ \t*_`]*:[ \t*_`]*", re.IGNORECASE | re.MULTILINE)
 _VERDICTS: Final = ("supports", "contradicts", "mixed", "cannot tell")
@@ -59,19 +59,19 @@ class CitedAnswer:
 
     @property
     def cited(self) -> tuple[tuple[int, ...], ...]:
-        """Of each sentence the indices it cites."""
+        """The indices that each sentence cites."""
         return tuple(sentence.citations for sentence in self.sentences)
 
     @property
     def selection(self) -> tuple[int, ...]:
-        """All it cites, in citing order, each once: a prediction that can be scored at any budget."""
+        """All indices it cites, in order, each once: a prediction that can be scored at any budget."""
         return tuple(dict.fromkeys(index for cited in self.cited for index in cited))
 
 
 def read_cited_answer(
     text: str, n_sentences: int, *, refusal: str | None = None, finish_reason: str | None = None
 ) -> CitedAnswer:
-    """The answer behind the last ``ANSWER:``, sentence by sentence; an index that was not shown is dropped, counted."""
+    """The answer after the last ``ANSWER:``; indices that were not shown are dropped and counted."""
     answer = after_thinking(text)
     heads = list(_HEAD.finditer(answer or ""))
     if answer is None or not heads or finish_reason == "length":
@@ -106,7 +106,7 @@ def cited_figures(
     n_sentences: int,
     judged: Mapping[Pair, str | None] | None = None,
 ) -> dict[str, float | None]:
-    """`FIGURES` of one answer, which cites of each of its sentences these indices of a pool of ``n_sentences``.
+    """`FIGURES` of one answer; ``cited`` has the indices that each sentence cites, of a paper of ``n_sentences``.
 
     ``covers`` has the covering sentences of each aspect of the focus. What needs a judge is missing until every pair
     is in ``judged``; a pair without a label does not support.
@@ -143,7 +143,7 @@ def cited_frame(
     focus: Focus = "all",
     judged: Mapping[str, Mapping[Pair, str | None]] | None = None,
 ) -> pd.DataFrame:
-    """A row a scored answer, ``instance, paper`` and `FIGURES`; all mappings are by instance id.
+    """One row for each scored answer: ``instance, paper`` and `FIGURES`; all mappings are by instance id.
 
     There is none of what is no answer, nor of an instance without an aspect of the focus.
     """

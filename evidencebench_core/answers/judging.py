@@ -1,4 +1,4 @@
-"""A model as a judge of answers: what it is asked of a set or of a run, and how its labels are read."""
+"""A model as a judge of answers: its questions about a set or a run, and how its labels are read."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from evidencebench_core.runs.labels import label_of, read_label
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
 
-MARK: Final = "LABEL"  # what stands before a judge's label
+MARK: Final = "LABEL"  # precedes a judge's label
 SUPPORT_WORDS: Final = {
     f"{stem}{end}": f"{stem}s" for stem in ("support", "contradict") for end in ("", "s", "ing", "ed")
 } | {"neutral": "neutral"}
 """The words that state a label of support."""
 NUGGETS: Final = ("support", "partial", "none")
-_MOST_NUGGETS: Final = 10  # that a judge is shown at once
+_MOST_NUGGETS: Final = 10  # in one question
 _FACT: Final = re.compile(r"^[ \t*_`-]*(?:\d{1,3}[.)][ \t]*)?([a-z]+)[*_` \t]*:[ \t]*\S", re.MULTILINE)
 _NUGGET: Final = re.compile(r"^[ \t*_`-]*(\d{1,3})[ \t*_`]*:(.*)$", re.MULTILINE)
 
 
 class Judging(NamedTuple):
-    """What a judge can be asked: its prompts, and the words that state a label."""
+    """A task of a judge: its prompts, and the words that state a label."""
 
     prompts: tuple[str, ...]
     labels: LabelWords
@@ -60,7 +60,7 @@ JUDGES: Final[Mapping[str, Judging]] = {
     "correctness": Judging(("citation-judge",), SUPPORT_WORDS),
     "nuggets": Judging(("nugget-assign", "answer-nuggets"), NUGGETS),
 }
-"""Of a sentence; of a citation; of a sentence by all it cites; of the facts of an expert and of the answer."""
+"""By task; it is about sentences, citations, sentences with all that they cite, or facts."""
 
 
 def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
@@ -98,12 +98,12 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
 
 
 def is_answer_set(store: Store, name: str) -> bool:
-    """Whether it names a set of answers, and not a run."""
+    """Whether this is the name of a set of answers, and not of a run."""
     return name in {info.name for info in ANSWER_SETS.all(store)}
 
 
 def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Iterator[tuple[str, Question]]:
-    """What a judge is asked about a set, by unit."""
+    """The questions to a judge about a set, by unit."""
     wanted = list(answers.question)[:limit]
     if task == "nuggets":
         for answer in answers.answers:
@@ -123,7 +123,7 @@ def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Itera
 
 
 def _nugget_questions(question: AskedQuestion, answer: Answer) -> Iterator[tuple[str, Question]]:
-    """Which of the gold nuggets the answer gives, some at a time; and which of its facts are among them."""
+    """Which gold nuggets the answer gives, several at a time; and which of its facts are among them."""
     text = answer.text or " ".join(sentence.text for sentence in answer.sentences)
     if not question.nuggets or not has_words(text):
         return
@@ -147,7 +147,7 @@ def support_question(claim: str, source: str) -> Question:
 
 
 def run_judgements(store: Store, run: RunInfo, limit: int | None = None) -> Iterator[tuple[str, Question]]:
-    """What a judge is asked about the citations in a run's answers, by unit."""
+    """The questions to a judge about the citations in a run's answers, by unit."""
     dataset, answers = dataset_of(store, run).name, answers_of(store, run)
     for instance_id in store.ids(dataset, limit):
         units = pair_units(instance_id, answers[instance_id]) if instance_id in answers else {}
@@ -157,7 +157,7 @@ def run_judgements(store: Store, run: RunInfo, limit: int | None = None) -> Iter
 
 
 def pair_units(instance_id: str, answer: CitedAnswer) -> dict[Pair, str]:
-    """The unit of each citation: the wording of the sentence that cites is part of it."""
+    """The unit of each citation, which depends on the wording of the citing sentence."""
     units = {}
     for u, sentence in enumerate(answer.sentences):
         digest = hashlib.sha256(sentence.text.encode("utf-8", "replace")).hexdigest()[:8]
@@ -172,7 +172,7 @@ def pair_units(instance_id: str, answer: CitedAnswer) -> dict[Pair, str]:
 def judge_labels(
     store: Store, run: RunInfo, decisions: Mapping[str, Mark] | None = None
 ) -> dict[str, str | None]:
-    """Label by unit, ``None`` where the judgement has none; ``decisions`` of people take their place.
+    """Labels by unit, ``None`` where the judgement has none; ``decisions`` of people replace them.
 
     Calls that failed are absent, and so are decisions about units that were not judged.
     """
@@ -188,7 +188,7 @@ def judge_labels(
 
 
 def unread_judgements(store: Store, run: RunInfo) -> Counter[str]:
-    """The ends of the judgements in which no label could be read, and how often each is there."""
+    """The last words of judgements without a readable label, with their counts."""
     results = RunStore(store).results(run.id)
     labels = judge_labels(store, run)
     unread = [results[unit] for unit, label in labels.items() if label is None and unit in results]
@@ -197,7 +197,7 @@ def unread_judgements(store: Store, run: RunInfo) -> Counter[str]:
 
 
 def _nugget_labels(unit: str, result: Result) -> dict[str, str | None]:
-    """Of each gold nugget, or each fact of the answer, what the judge said."""
+    """The judge's label of each gold nugget, or of each fact of the answer."""
     answer_unit, _, place = unit.rpartition("/")
     is_cut = result.get("finish_reason") == "length"
     text = "" if is_cut else (after_thinking(str(result["text"])) or "").lower()
@@ -212,7 +212,7 @@ def _nugget_labels(unit: str, result: Result) -> dict[str, str | None]:
 def labels_by_task(
     store: Store, subject: str, model: str, decisions: Mapping[str, Mark] | None = None
 ) -> Labels:
-    """All that one model said of a set; of each kind of judgement the run with the most answers counts."""
+    """One model's labels of a set, by task, from the run with the most answers."""
     runs = {task: judge_run(store, subject, model, task) for task in JUDGES}
     return {task: judge_labels(store, run, decisions) for task, run in runs.items() if run}
 

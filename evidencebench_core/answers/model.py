@@ -1,4 +1,4 @@
-"""Answers of systems to questions, with the documents they cite and what people said of both."""
+"""Answers of systems to questions, with the documents that they cite and people's labels of both."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SUPPORT: Final[Mapping[str, str]] = {
     "contradicts": "the source says the opposite of the claim",
     "neutral": "neither: the source says nothing on the claim, or too little",
 }
-"""The labels of a citation that a judge can give, with what they mean."""
+"""The labels that a judge can give a citation, and their meanings."""
 SETTINGS: Final = {"supported_required": "S+R", "required": "R", "required_and_borderline": "R+B"}
-"""Which sentences were clustered, and what the paper calls that."""
+"""Which sentences were clustered, and the paper's name for it."""
 _RELATIONS: Final = {
     "support": "supports", "contradict": "contradicts", "not": "not relevant", "irrelevant": "not relevant",
     "invalid": "invalid citation",
@@ -77,7 +77,7 @@ class AnswerSentence(_Row):
 
     id: Id = ""  # unique in the answer; from "1" where the file has none
     text: str  # as in the file, its citations still in it; without them where the sentences were split here
-    citations: tuple[DocumentId, ...] = ()  # each once; in brackets, or assessed, where the file has none
+    citations: tuple[DocumentId, ...] = ()  # each once; if the file has none, those in brackets or assessed
     relevance: Annotated[Relevance | None, BeforeValidator(_lower_case)] = None  # None: nobody judged it
     assessments: tuple[Assessment, ...] = ()  # any number for one citation, with different relations too
 
@@ -164,7 +164,7 @@ class Document(_Row):
 
     @property
     def whole(self) -> str:
-        """Title and text, as a judge reads them."""
+        """Title and text, as shown to a judge."""
         return " ".join(filter(None, (self.title.strip(), self.text.strip() or " ".join(self.sentences))))
 
 
@@ -195,7 +195,7 @@ class AnswerSet(_Row):
 
     @cached_property
     def question(self) -> Mapping[str, Question]:
-        """By id, in the order of the file; one that only answers name has no text."""
+        """By id, in the order of the file; a question that only answers refer to has no text."""
         return {question.question_id: question for question in self.questions}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A model asked about one paper: what it finds on a statement, and whether sentences of it are for or against that."""
+"""A model's answer about one paper and a statement, and whether sentences are for or against that."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def stance_of(llm: LLM, hypothesis: str, sentence: str, *, model: str) -> 
 
 
 async def stances_of(llm: LLM, findings: Findings, *, model: str) -> dict[int, str]:
-    """The stance of each pick, one call a sentence; without those that could not be read."""
+    """The stance of each pick, one call for each; without those that could not be read."""
     texts = [findings.read.paper.sentences[index] for index in findings.picks]
     stances = await gather(*(stance_of(llm, findings.hypothesis, text, model=model) for text in texts))
     return {index: stance for index, stance in zip(findings.picks, stances, strict=True) if stance}

@@ -40,7 +40,7 @@ _MEDAESQA: Final = {
     "evidence_support": "excerpt",
 }  # fmt: skip
 Line = tuple[str, Any]
-"""Where an object stands, for messages, and the object."""
+"""The place of an object, for messages, and the object."""
 
 
 def read_answers(paths: Sequence[Path]) -> AnswerSet:
@@ -52,7 +52,7 @@ def read_answers(paths: Sequence[Path]) -> AnswerSet:
 
 
 def answer_set(lines: Iterable[Line]) -> AnswerSet:
-    """The answers of lines in our shape; `DataError` if one is wrong, or two do not go together."""
+    """The answers in lines of our format; `DataError` if one is wrong, or contradicts another."""
     rows: dict[str, dict[Any, Any]] = {kind: {} for kind in _KINDS}
     for place, line in lines:
         if not isinstance(line, Mapping):
@@ -102,7 +102,7 @@ def _row_of(place: str, kind: Any, line: Mapping[str, Any]) -> Any:
 
 
 def counts(answers: AnswerSet) -> dict[str, int]:
-    """How much of everything there is, by name."""
+    """Counts of questions, systems, answers and so on, by name."""
     sentences = [sentence for answer in answers.answers for sentence in answer.sentences]
     cited = {document for sentence in sentences for document in sentence.citations}
     return {
@@ -123,7 +123,7 @@ def counts(answers: AnswerSet) -> dict[str, int]:
 
 
 def _file_lines(path: Path) -> Iterator[Line]:
-    """The objects of a file in our shape, whatever shape it has."""
+    """The objects of a file of any of these formats, in our format."""
     content = file_content(path, MOST_BYTES, _REMEDY)
     if path.suffix in (".jsonl", ".ndjson"):
         items = [(f"{path}, line {n}", item) for n, item in json_lines(path, content, _REMEDY)]
@@ -144,7 +144,7 @@ def _file_lines(path: Path) -> Iterator[Line]:
 
 
 def _keyed_lines(path: Path, key: str, item: Any) -> Iterator[Line]:
-    """What files have by question or document: clusters, gold nuggets, abstracts."""
+    """An entry of a file that is an object by question or document: clusters, gold nuggets, abstracts."""
     place = f"{path}, {key}"
     if isinstance(item, list):
         yield place, {"kind": "question", "question_id": key, "nuggets": item}
@@ -158,7 +158,7 @@ def _keyed_lines(path: Path, key: str, item: Any) -> Iterator[Line]:
 
 
 def _biogen_lines(place: str, item: Mapping[str, Any], stem: str) -> Iterator[Line]:
-    """A topic of a run; of task A what it finds contradicting is a system of its own."""
+    """A topic of a run; in task A, the contradicting citations make a system of their own."""
     about = item.get("metadata") or item.get("meta_data") or {}
     text = about.get("question") or item.get("question")
     question = about.get("topic_id") or about.get("qa_id") or str(text)[:200]
@@ -213,7 +213,7 @@ def _medaesqa_lines(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _with_our_keys(value: Any) -> Any:
-    """MedAESQA's keys in our words."""
+    """The value with our keys in place of MedAESQA's."""
     if isinstance(value, list):
         return [_with_our_keys(item) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The figures of a set of answers, or of a run, as a report: page, command and notebook draw it."""
+"""The figures of a set of answers, or of a run, as the report that page, command and notebook draw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from evidencebench_core.words import quantity
 
 ABSTRACT: Final = "abstract"
 _FIRST: Final = ("coverage", "recall R+B (ST)", "precision", "accuracy", "cited_recall")
-"""The metrics that systems are sorted by where none is chosen, the first that there is."""
+"""The metrics to sort systems by if none is chosen: the first that is there."""
 _RECALL: Final = "clusters of sentences that say the same which hold one of the answer / clusters"
 _ORDER: Final = {
     "tau": "Kendall's tau-b of the systems' means, by people and by the judge",
@@ -66,7 +66,7 @@ def _set_report(store: Store, name: str, judge: str | None, metric: str | None) 
             raise _no_judgements(judge, name)
         values = answer_values(answers, labels)
         tables["order of systems"] = order_of_systems(people, values)
-        of_judge = labels_by_task(store, subject, judge)  # by the judge alone, without what people decided
+        of_judge = labels_by_task(store, subject, judge)  # without people's decisions
         agreements = [judge_agreement(answers, of_judge[kind], kind) for kind in SCALES if kind in of_judge]
         frames = [agreement.figures.assign(judged=agreement.kind) for agreement in agreements]
         tables["agreement with people"] = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -88,7 +88,7 @@ def _report(
     notes: Sequence[str],
     legend: Mapping[str, str],
 ) -> Report:
-    """The systems by their values, with the tables of what they are made of."""
+    """The report of systems, from the values of their answers."""
     scores = system_scores(values)
     shares = [of_metric for of_metric in dict.fromkeys(scores["metric"]) if of_metric not in COUNTS]
     brief = {"figures": (), "instances": ()}
@@ -151,7 +151,7 @@ def _run_report(store: Store, name: str, judge: str | None, metric: str | None, 
 
 
 def _unread_notes(store: Store, judging: RunInfo | None) -> list[str]:
-    """Which ends of judgements hold no label, the most frequent ones."""
+    """A note on the most frequent last words of judgements without a label."""
     unread = unread_judgements(store, judging).most_common(3) if judging else []
     texts = ", ".join(f"{shown(text)} ({n:,})" for text, n in unread)
     return [f"{judging.settings['task']}: without a label: {texts}."] if judging and texts else []

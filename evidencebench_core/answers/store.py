@@ -40,7 +40,7 @@ ANSWER_SETS: Final = NamedSets(
 
 
 def add_answers(store: Store, name: str, answers: AnswerSet, source: str = "") -> AnswerSetInfo:
-    """Keep answers under a name; where the store has the same, under whatever name, that set."""
+    """Store answers under a name; if the store has the same answers under any name, that set is returned."""
     body = answers.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     sha256 = digest(body)
     values = {"source": source, "counts": orjson.dumps(counts(answers)).decode()}
@@ -48,7 +48,7 @@ def add_answers(store: Store, name: str, answers: AnswerSet, source: str = "") -
 
 
 def stored_answers(store: Store, name: str) -> AnswerSet:
-    """An answer set of the store; `UnknownNameError` where there is none of that name."""
+    """The answer set of this name; `UnknownNameError` if there is none."""
     return AnswerSet.model_validate(ANSWER_SETS.body(store, ANSWER_SETS.named(store, name)))
 
 
@@ -65,7 +65,7 @@ class Mark:
 
 
 def add_mark(store: Store, subject: str, mark: Mark) -> None:
-    """Keep a decision about a unit of an answer set, by the set's sha256; an empty label takes it back."""
+    """Store a decision about a unit of an answer set, given its sha256; an empty label withdraws it."""
     with store.write() as db:
         db.execute(
             "INSERT INTO answer_marks (subject, unit, label, author, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -74,7 +74,7 @@ def add_mark(store: Store, subject: str, mark: Mark) -> None:
 
 
 def marks(store: Store, subject: str) -> dict[str, Mark]:
-    """By unit the newest decision; those taken back are left out."""
+    """The latest decision by unit, without those withdrawn."""
     with store.read() as db:
         rows = db.execute(
             "SELECT unit, label, author FROM answer_marks WHERE subject = ? ORDER BY id", (subject,)

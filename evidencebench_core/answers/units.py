@@ -1,4 +1,4 @@
-"""What can be judged of answers as one long frame, with people's labels; and the metrics of systems, by any labels."""
+"""All units of answers that can be judged, as one long frame; and the metrics of systems."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _SHARES: Final[Mapping[str, Mapping[str, str]]] = {
     "correctness": {"supports": "correctness"},
     "citations": {"supports": "support rate", "contradicts": "contradict rate"},
 }
-"""By kind of unit the metric that is the share of units with a label. Gupta et al., Scientific Data 12:1035 (2025)."""
+"""The metric that is the share of a label, by kind of unit. Gupta et al., Scientific Data 12:1035 (2025)."""
 _CREDIT: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
 _ANSWER: Final = ["question", "system"]
-_SURE: Final = 0.05  # p below which a lead is called one
+_SURE: Final = 0.05  # p below which a lead is not put down to chance
 Labels = Mapping[str, Mapping[str, str | None]]
-"""By what was judged (a `UnitKind`, or "nuggets") the label of each unit."""
+"""The label of each unit, by what was judged: a `UnitKind`, or "nuggets"."""
 
 
 def units_frame(answers: AnswerSet) -> pd.DataFrame:
@@ -121,7 +121,7 @@ def answer_values(answers: AnswerSet, judged: Labels | None = None) -> pd.DataFr
 
 
 def _labelled_answers(answers: AnswerSet, units: pd.DataFrame, every: pd.MultiIndex) -> pd.MultiIndex:
-    """Those that people labelled: where there are labels at all, an answer with nothing to label counts as such."""
+    """The answers that people labelled; if any was labelled, also those with nothing to label."""
     labelled = units[units["people"].astype(bool)]
     if labelled.empty:
         return every[:0]
@@ -161,7 +161,7 @@ def _nugget_shares(
 
 
 def _cluster_recalls(answers: AnswerSet) -> Iterator[tuple[str, str, str, float]]:
-    """Of a question's clusters (ten each in MedAESQA) those that hold one of an answer's sentences.
+    """The share of a question's clusters (ten in MedAESQA) that contain a sentence of the answer.
 
     In a set that has clusters alone every system is taken to have answered every question.
     """
@@ -196,7 +196,7 @@ def system_scores(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def systems_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """`system_scores` with one row a system and one column a metric, the best by ``metric`` first.
+    """`system_scores` with a row for each system and a column for each metric, the best by ``metric`` first.
 
     That one comes first, with ``low, high, n`` beside it.
     """
@@ -209,7 +209,7 @@ def systems_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def lead_in_words(values: pd.DataFrame, table: pd.DataFrame, metric: str) -> str:
-    """Which system does best by a metric, and whether chance could have made its lead; empty of a single system."""
+    """Which system does best by a metric, and whether its lead could be chance; empty for a single system."""
     best = table.dropna(subset=[metric])
     if len(best) < 2:
         return ""

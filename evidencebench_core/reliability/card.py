@@ -28,7 +28,7 @@ from evidencebench_core.words import enumerated
 BRIEF: Final = (
     "model", "test", "figure", "value", "low", "high", "n", "null_rate", "difference", "p_holm", "judge", "in_words",
 )  # fmt: skip
-"""The columns of a card that are read first."""
+"""The most important columns of a card."""
 SHARES: Final = ("value", "null_rate", "constant_value", "difference_low", "difference_high", "same")
 LEGEND: Final = {
     "difference": "from the baseline, of the same figure, paired by question",
@@ -39,7 +39,7 @@ LEGEND: Final = {
 
 
 def model_card(store: Store, items: str, model: str) -> pd.DataFrame:
-    """Every task that a model was asked of an item set, once for each of the settings it was asked with.
+    """Every task that a model was run on over an item set, once for each of its settings.
 
     A row a test (`TaskScore.record`), in the order of `RELIABILITY_TASKS`; p-values are corrected for all rows.
     """
@@ -57,7 +57,7 @@ def model_card(store: Store, items: str, model: str) -> pd.DataFrame:
 
 
 def headline(card: pd.DataFrame) -> str:
-    """A card in a sentence: that nobody can read the model, else its first figure, and where it loses most."""
+    """A card in a sentence: that answers are unreadable, else its first figure and its greatest loss."""
     model, scored = card["model"].iloc[0], card[card["value"].notna()]
     if scored.empty:
         return f"{model} has given no answer that can be scored."

@@ -41,7 +41,7 @@ class Item:
 
     id: Annotated[Text, StringConstraints(strip_whitespace=True)]  # unique in its set
     question: Text  # of a pair: the first statement
-    context: Texts = ()  # its parts
+    context: Texts = ()  # its paragraphs
     answer: Annotated[Label | None, BeforeValidator(_gold_label)] = (
         None  # of a pair: whether its statements are alike
     )
@@ -91,7 +91,7 @@ ITEM_SETS: Final = NamedSets(
 
 
 def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions") -> ItemSet:
-    """An item set that is not in a store yet; `DataError` if it has no items, or two of one id."""
+    """An item set that is not stored yet; `DataError` if it has no items, or two with one id."""
     place = f"item set {shown(name)}"
     if not items:
         raise DataError(place, "has no items", "Give it at least one.")
@@ -108,14 +108,14 @@ def _item_values(item: Item) -> dict[str, Any]:
 def add_items(
     store: Store, name: str, items: Sequence[Item], kind: Kind = "questions", source: str = ""
 ) -> ItemSetInfo:
-    """Keep items under a name; where the store has the same items, maybe under another name, that set."""
+    """Store items under a name; if the store has the same items under any name, that set is returned."""
     added = new_item_set(name, items, kind)
     values = {"kind": kind, "source": source, "n_items": len(items)}
     return ITEM_SETS.add(store, name, added.sha256, [_item_values(item) for item in items], values)
 
 
 def item_set(store: Store, name: str) -> ItemSet:
-    """An item set of the store; `UnknownNameError` where there is none of that name."""
+    """The item set of this name; `UnknownNameError` if there is none."""
     info = ITEM_SETS.named(store, name)
     items = tuple(Item(**values) for values in ITEM_SETS.body(store, info))
     return ItemSet(info.name, info.sha256, items, info.kind)

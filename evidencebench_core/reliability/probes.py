@@ -19,11 +19,11 @@ class Probe:
     """A question to a model about an item."""
 
     item: Item
-    variant: str = ""  # the order of the examples, the number of errors, the place of the own context, ...
+    variant: str = ""  # the order of the examples, the number of errors, the place of the right context, ...
     fields: Mapping[str, str] = field(default_factory=dict)  # of the prompt
-    expected: str | None = None  # the label of a right answer; none of free text
+    expected: str | None = None  # the label of a right answer; None for free text
     reworded: Literal["", "question", "context"] = ""  # the field that a model rewords first
-    details: Mapping[str, Any] = field(default_factory=dict)  # what was changed, JSON-able
+    details: Mapping[str, Any] = field(default_factory=dict)  # what was changed, as JSON values
 
     @property
     def id(self) -> str:
@@ -33,7 +33,7 @@ class Probe:
 
 @dataclass(slots=True)
 class Draft:
-    """The input of a task's function, which names in `left_out` the items that it leaves out."""
+    """The input of a task's function, which adds to `left_out` the items that it leaves out."""
 
     items: list[Item]
     settings: Mapping[str, Any]

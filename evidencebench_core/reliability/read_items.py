@@ -32,13 +32,13 @@ _PUBMEDQA: Final = {
 
 
 def ingest_items(store: Store, path: Path, name: str | None = None) -> ItemSetInfo:
-    """Read a file of items into the store, all or none; its name is the file's without its ending if left out."""
+    """Read a file of items into the store, all or none; the name defaults to the file's stem."""
     kind, items = read_items(path)
     return add_items(store, path.stem if name is None else name, items, kind, str(path))
 
 
 def read_items(path: Path) -> tuple[Kind, tuple[Item, ...]]:
-    """The items of a file, and what they are: questions or pairs.
+    """The items of a file, and their kind: questions or pairs.
 
     `DataError` names place and column: an empty question or context, an unknown answer, ...
     """
@@ -63,7 +63,7 @@ def read_items(path: Path) -> tuple[Kind, tuple[Item, ...]]:
 
 
 def _rows(path: Path, file: DatasetFile) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each item stands, and its values by column, in our words."""
+    """The place of each item, and its values by our column names."""
     for record in file.records():
         place, values = f"{path}, {record.place}", record.value
         if not isinstance(values, dict):

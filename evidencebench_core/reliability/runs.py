@@ -43,9 +43,9 @@ KIND: Final = "reliability"
 _REWORDINGS: Final = {
     "question": ("reliability-paraphrase", "NEW QUESTION"),
     "context": ("reliability-negation", "NEW CONTEXT"),
-}  # by the field that is reworded: the prompt, and what stands before the new text
+}  # by field that is reworded: the prompt, and what precedes the new text
 Results = Mapping[str, Result | str]
-"""By id of the probe its result, or in one line why there is none."""
+"""The result, or the reason why there is none, by id of the probe."""
 
 
 def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
@@ -77,7 +77,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
 
 
 def question_of(spec: ChatSpec, probe: Probe) -> Question:
-    """What a model is asked about a probe."""
+    """The question to a model about a probe."""
     name = reliability_task(spec.task).prompt
     if not probe.reworded:
         return Question(name, probe.fields)
@@ -127,7 +127,7 @@ def judge_plan(
 
 
 def judgements(task: ReliabilityTask, probes: Probes, results: Results) -> dict[str, tuple[str, Question]]:
-    """By probe id what a judge is asked about each free text: unit, which changes with the text, and question."""
+    """The question to a judge about each free text, and its unit, which depends on the text, by probe id."""
     judged = {}
     for probe in probes.probes if task.judge else ():
         text = judged_text(results.get(probe.id))
@@ -139,7 +139,7 @@ def judgements(task: ReliabilityTask, probes: Probes, results: Results) -> dict[
 
 
 def judged_text(result: Result | str | None) -> str:
-    """The part of an answer that is judged; empty where nothing is, as of a refusal, or one that was cut off."""
+    """The part of an answer that is judged; empty for a refusal, or an answer that was cut off."""
     if result is None or isinstance(result, str) or label_of(result, ())[1] != "no_label":
         return ""
     return (after_thinking(str(result["text"])) or "").strip()
@@ -159,7 +159,7 @@ def task_of(run: RunInfo) -> ReliabilityTask:
 
 
 def settings_label(run: RunInfo) -> str:
-    """The settings of a run that are not the defaults, in words."""
+    """The settings of a run that differ from the defaults."""
     spec = ChatSpec.of(run)
     defaults = {**task_settings(task_of(run), {}), **request_settings()}
     return " ".join(
@@ -178,7 +178,7 @@ def items_of(store: Store, subject: str) -> ItemSet:
 
 
 def run_probes(items: ItemSet, run: RunInfo | ChatSpec) -> Probes:
-    """The probes of a run over its whole item set, made again: the same as when it was planned."""
+    """The probes of a run over its whole item set, the same as when it was planned."""
     spec = ChatSpec.of(run) if isinstance(run, RunInfo) else run
     return _probes(items, spec.task, tuple(spec.settings.items()))
 

@@ -1,4 +1,4 @@
-"""Answers to the probes of a task as a frame, and the figures of it: the task's own, by variant, and in pairs."""
+"""Answers to a task's probes as a frame, and its figures: overall, by variant, and against the baseline."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ COLUMNS: Final = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """A score against its baseline on n answers to the same items, by the task's figure."""
+    """A score compared with its baseline, on n answers to the same items."""
 
     n: int
     difference: Estimate
     p: float | None  # of right and wrong, by sign flips
-    moves: pd.DataFrame  # how many of each state of the baseline (rows) became which of this one
-    same: float  # the share with one label
-    followed: tuple[int, int] | None = None  # of texts that say the opposite: turned with it, right before
+    moves: pd.DataFrame  # counts by state in the baseline (rows) and in this run
+    same: float  # the share with the same label
+    followed: tuple[int, int] | None = (
+        None  # negated texts: answers that turned with them, of those right before
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +48,10 @@ class TaskScore:
     run: RunInfo
     answers: pd.DataFrame  # with `COLUMNS`: "unit" is drawn together, "reason" why there is no label
     value: Estimate  # over the answers of the headline; n counts items
-    left_out: Mapping[str, int]  # items without a part in the figure, by reason
+    left_out: Mapping[str, int]  # number of items that are not in the figure, by reason
     n_open: int  # questions that have not been asked
     constants: Mapping[str, float]  # the figure, if every answer were the same label
-    baseline: Comparison | None = None  # the same model, with nothing changed
+    baseline: Comparison | None = None  # the same model on unchanged questions
     judge: str = ""  # the model that read free texts
 
     @property
@@ -82,20 +84,20 @@ class TaskScore:
 
     @property
     def p(self) -> float | None:
-        """Of the difference from the baseline, else of the figure's own test."""
+        """The p-value of the figure's own test, else of the difference from the baseline."""
         if self.task.figure.p_value:
             return self.task.figure.p_value(self.answers)
         return self.baseline.p if self.baseline else None
 
     def in_words(self) -> str:
-        """The result in counts, for readers who are no researchers."""
+        """The result as counts, for readers who are not researchers."""
         if self.headline.empty:
             return "Nothing to score yet."
         words = self.task.figure.words(self)
         return f"{words} Not asked yet: {self.n_open:,} questions." if self.n_open else words
 
     def record(self) -> dict[str, Any]:
-        """The figures, JSON-able: a row of the card."""
+        """The figures as JSON values: a row of the card."""
         against = self.baseline.difference if self.baseline else Estimate(None)
         settings = settings_label(self.run)
         best = max(self.constants, key=self.constants.__getitem__, default="")
@@ -127,7 +129,7 @@ class TaskScore:
 def answers_frame(
     task: ReliabilityTask, probes: Probes, results: Results, labelled: Results | None = None
 ) -> pd.DataFrame:
-    """One row an answer that came, or failed; of free text those that were judged, or hold nothing to judge.
+    """One row for each answer or failure; free texts only if they were judged, or have nothing to judge.
 
     ``labelled`` are a judge's results.
     """
@@ -167,7 +169,7 @@ def _result_text(result: Result | str) -> str:
 
 
 def _lacks_wording(probe: Probe, result: Result | str) -> bool:
-    """Whether nothing was asked, as no model could reword it."""
+    """Whether the question was not asked because it could not be reworded."""
     return bool(probe.reworded) and not isinstance(result, str) and not result.get("wording")
 
 
@@ -183,7 +185,7 @@ def task_score(
     baseline: TaskScore | None = None,
     judge: str = "",
 ) -> TaskScore:
-    """Score the answers of a run; no model is asked. Free text is scored where a judge has read it."""
+    """Score the answers of a run; no model is asked. Free text is scored if a judge has read it."""
     task = task_of(run)
     answers = answers_frame(task, probes, results, labelled)
     top = _headline(task, answers)
@@ -209,7 +211,7 @@ def _value(task: ReliabilityTask, answers: pd.DataFrame) -> Estimate:
 
 
 def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore | None) -> Comparison | None:
-    """Answers against the baseline's to the same items; ``None`` where there are none, or it has another figure."""
+    """Comparison with the baseline's answers to the same items; ``None`` if there are none, or its figure differs."""
     if baseline is None or (task.figure, task.labels) != (baseline.task.figure, baseline.task.labels):
         return None
     columns = ["item", "expected", "label", "state"]
@@ -239,16 +241,16 @@ def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore |
 
 
 def _constants(task: ReliabilityTask, top: pd.DataFrame) -> dict[str, float]:
-    """Of a judge's yes, which is always right, it would say nothing."""
+    """The figure if all answers were one label, by label; none for a judge whose yes is always right."""
     if top.empty or (top["expected"].nunique() < 2 and task.judge):
         return {}
-    one_group = top.assign(unit="all")  # without an interval, which takes its time
+    one_group = top.assign(unit="all")  # so that no interval is computed, which is slow
     values = {label: _value(task, one_group.assign(label=label)).value for label in task.read_labels}
     return {label: value for label, value in values.items() if value is not None}
 
 
 def _left_out(items: ItemSet, probes: Probes, results: Results, top: pd.DataFrame) -> dict[str, int]:
-    """How many items have no part in the figure, by reason; the most frequent reason first."""
+    """How many items are not in the figure, by reason; the most frequent reason first."""
     scored = set(top["item"])
     reasons = dict(probes.left_out)
     for probe in probes.probes:

@@ -1,4 +1,4 @@
-"""RAmBLA's tasks, a row each: what it asks, which labels answer it, what it is scored by, and who reads free text."""
+"""RAmBLA's tasks: what each asks, its labels, its figure, and how a judge reads free text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Number = Annotated[str, Field(pattern="^[0-9]{1,4}$")]
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """The probes of a task, variant by variant, and by item id why other items have none."""
+    """The probes of a task, variant by variant, and why other items have none, by item id."""
 
     probes: tuple[Probe, ...]
     left_out: Mapping[str, str]
@@ -49,8 +49,8 @@ class ReliabilityTask:
     name: str
     number: str  # in the paper
     title: str
-    about: str  # what its figure tells
-    kind: Kind = "questions"  # of the item sets that it can be run on
+    about: str  # what its figure shows
+    kind: Kind = "questions"  # of item sets that it can be run on
     prompt: str
     needs: tuple[str, ...]  # fields of `Item` without which an item is left out
     probes: Callable[[Draft], Iterator[Probe]]
@@ -59,15 +59,15 @@ class ReliabilityTask:
     judge: Reader | None = None  # of free text
     figure: Figure = WEIGHTED_F1
     headline: tuple[str, ...] = ()  # the variants that the figure is of; empty: all
-    against: str = "baseline"  # the task that it is compared with, where both have one figure
+    against: str = "baseline"  # the task that it is compared with, if both have the same figure
 
     @property
     def read_labels(self) -> tuple[str, ...]:
-        """The labels of its answers, the model's own or those of a judge."""
+        """The labels of its answers: the model's own, or those of a judge."""
         return self.judge.labels if self.judge else self.labels
 
     def expected(self, probe: Probe) -> str | None:
-        """The label of a right answer, the model's own or that of a judge."""
+        """The label of a right answer: the model's own, or that of a judge."""
         return self.judge.expected(probe.item) if self.judge else probe.expected
 
 
@@ -183,7 +183,7 @@ RELIABILITY_TASKS: Final[Mapping[str, ReliabilityTask]] = MappingProxyType(
 
 
 def reliability_task(name: str) -> ReliabilityTask:
-    """The task of a name or number, such as ``few-shot`` or ``t3``; `SettingError` names those there are."""
+    """The task with a name or number, such as ``few-shot`` or ``t3``; `SettingError` if there is none."""
     wanted = name.strip().lower()
     for task in _TASKS:
         if wanted in {task.name, *task.number.lower().split(", ")}:
@@ -193,7 +193,7 @@ def reliability_task(name: str) -> ReliabilityTask:
 
 
 def task_settings(task: ReliabilityTask, settings: Mapping[str, object]) -> dict[str, Setting]:
-    """All settings of a task in canonical form, defaults filled in: they go into a run's id."""
+    """All settings of a task in canonical form, with defaults: they are part of a run's id."""
     return task.settings.read(f"task {task.name}", settings).values()
 
 
@@ -222,7 +222,7 @@ def probes_of(
 
 
 def _lack(item: Item, task: ReliabilityTask) -> str:
-    """The reason for which a task leaves an item out; empty if it does not."""
+    """Why a task leaves an item out; empty if it does not."""
     if item.answer == "maybe":
         return "the answer is maybe"
     return next((f"no {need}" for need in task.needs if not getattr(item, need)), "")

@@ -20,7 +20,7 @@ def example_text(hypothesis: str, sentences: Iterable[str]) -> str:
 
 
 class ExamplePool:
-    """Examples of one dataset, in one random order for all queries, so that the beginnings of prompts are alike."""
+    """Examples of one dataset, in one random order for all queries, so that prompts begin alike."""
 
     def __init__(self, store: Store, dataset: str) -> None:
         info = store.dataset(dataset)
@@ -31,7 +31,7 @@ class ExamplePool:
         self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(info, instance_id))
 
     def draw(self, query: Query, n: int) -> tuple[str, ...]:
-        """``n`` examples, or as many as there are, of other hypotheses and papers and with something to cover."""
+        """Up to ``n`` examples with gold, of other hypotheses and other papers."""
         key, hypothesis = (
             paper_key(query.sentences, query.sentence_types),
             _letters_and_digits(query.hypothesis),
@@ -58,7 +58,7 @@ def _letters_and_digits(text: str) -> str:
 
 
 def _gold_sentences(instance: Instance, query: Query) -> tuple[str, ...]:
-    """The gold list of the query's task: the file's own selection, or one as small that covers as much."""
+    """The gold sentences for the query's task: the file's selection, else an optimal one."""
     family = "er" if query.focus == "all" else "result-er"
     stored = instance.stored.get(f"{family}@{query.budget}", instance.stored.get(f"{family}@optimal"))
     indices = optimal_cover(instance.evidence.covers(query.focus)) if stored is None else stored

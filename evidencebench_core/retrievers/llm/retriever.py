@@ -1,4 +1,4 @@
-"""A language model that is asked which sentences it would choose."""
+"""A language model that selects sentences."""
 
 from dataclasses import replace
 from itertools import chain, product
@@ -96,7 +96,7 @@ class LanguageModel(ServedRetriever):
         self._parameters = parameters_of(chosen.model, {**chosen.values(), "max_tokens": most})
         folder = None if chosen.prompts is None else Path(chosen.prompts).expanduser()
         self._again = prompt(REGENERATE, folder)
-        self._again.messages(n_given=2, budget=1)  # an unknown field is an error here, not amid a run
+        self._again.messages(n_given=2, budget=1)  # an unknown field fails here, not during a run
         self._templates: dict[tuple[str, Focus], tuple[Prompt, ...]] = {}
         for focus, budget in product(_FOCUSES, (1, None)):
             strategy = strategy_for(chosen.strategy, focus, budget)

@@ -23,7 +23,7 @@ _FORTIETHS: Final = ((0, 13), (9, 22), (18, 31), (27, 40))  # slices of a sectio
 
 
 class Part(NamedTuple):
-    """Sentences that are chosen from: what the step is called, their indices, and the number of the first."""
+    """The candidates of one step: its name, their indices, and the number of the first in the prompt."""
 
     step: str
     indices: Sequence[int]
@@ -38,7 +38,7 @@ class CallRecord:
     prompt: str  # name and version
     kind: str  # of `OUTCOME_KINDS`
     answer: Answer
-    cost: float | None = None  # dollars when the answer was first given, where price and tokens are known
+    cost: float | None = None  # dollars when it was first given, if price and tokens are known
 
 
 CALLS: Final = TypeAdapter(tuple[CallRecord, ...])
@@ -46,7 +46,7 @@ CALLS: Final = TypeAdapter(tuple[CallRecord, ...])
 
 @dataclass
 class Session:
-    """One query put to a model, and a record of every call for it; ``parameters`` are those of each call."""
+    """One query to a model, with a record of its calls, which all have these ``parameters``."""
 
     llm: LLM
     query: Query
@@ -61,7 +61,7 @@ class Session:
     async def choose(
         self, part: Part, template: Prompt, messages: tuple[Message, ...] = ()
     ) -> tuple[ParsedAnswer, CallRecord]:
-        """A choice from a part of the paper, as indices of the paper, and the record of the call."""
+        """A choice from a part of the paper, as indices in the paper, and the record of the call."""
         messages = messages or self.messages(part, template)
         shown = dict(enumerate(part.indices, start=part.first))
         rehearsal = f"DECISION: {list(shown)[: self.budget or 1]}"
@@ -83,7 +83,7 @@ class Session:
         return replace(choice, indices=indices, reasons=reasons), call
 
     async def final_choice(self, part: Part, template: Prompt) -> ParsedAnswer:
-        """The choice that counts; if it is of too many sentences the model is told so once."""
+        """The choice that counts; if it has too many sentences, the model is asked once for fewer."""
         choice, call = await self.choose(part, template)
         self.calls.append(call)
         if self.budget is None or len(choice.indices) <= self.budget:
@@ -133,7 +133,7 @@ async def ask(session: Session) -> ParsedAnswer:
     session.calls += [call for _, call in results]
     choices = [choice for choice, _ in results]
     candidates = sorted({index for choice in choices for index in choice.indices})
-    if not candidates:  # the kind that says least
+    if not candidates:  # the least telling kind
         kinds = [choice.kind for choice in choices]
         return ParsedAnswer(next((kind for kind in (*UNREADABLE, "unknown") if kind in kinds), "empty"))
     last = await session.final_choice(Part("final choice", candidates), *final)
@@ -163,7 +163,7 @@ def prompts_for(
 
 
 def _strategy_prompt(template: Prompt) -> Prompt:
-    """A prompt that shows what there is to choose from, and nothing that is not known."""
+    """The prompt, if its fields are those of a strategy; else `SettingError`."""
     needed = {"hypothesis", "sentences"}
     if needed <= template.fields <= needed | {"budget", "examples"}:
         return template

@@ -12,7 +12,7 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import open_store
 from tests.annotation.scripted_model import paper_text, scripted_answer
 from tests.annotation.trials_folder import trials_folder
-from tests.answers import test_of_paper as tea
+from tests.answers import tea
 from tests.cli.conftest import Command
 from tests.llm.server import reply
 from tests.papers.pdf.hostile import paged

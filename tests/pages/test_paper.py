@@ -9,7 +9,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.papers import Doubt, Paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
-from tests.answers import test_of_paper as tea
+from tests.answers import tea
 from tests.llm.server import answering, scripted
 from tests.pages.app import App, OpenPage, with_server
 

@@ -205,7 +205,7 @@ def _draw_cost(ask: Ask, choices: Any) -> bool:
         for address, n in batches_under_way(resources.store(), made.run_id).items():
             st.warning(
                 f"{quantity(n, 'batch')} of this run may still be under way at {literal(address)}: "
-                "`evidencebench run --engine batch` goes on with them. What is asked otherwise is paid twice."
+                "`evidencebench run --engine batch` continues with them. Otherwise they are paid for twice."
             )
     if not resources.jobs().under_way(ask.kind).isdisjoint(made.run_id for made in plans):
         st.info("This is under way already.")

@@ -77,7 +77,7 @@ def answers_or_button(question: Question[_T], *, small: bool = False) -> list[_T
     if job is not None and job.status.state == "failed":
         st.error(f"{name}: **call failed.** {literal(job.status.note)}")
     if job is not None and job.status.state == "cancelled":
-        st.caption(f"{name} was stopped. Answers that had come in full are kept.")
+        st.caption(f"{name} was stopped. Complete answers are kept.")
     button: dict[str, Any] = {"key": f"ask.{question.label}", "on_click": _start, "args": (question,)}
     if small:
         short = f"about {max(100, round(cost.tokens, -2)):,} tokens, {literal(dollars(cost.money))}"

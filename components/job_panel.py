@@ -74,7 +74,7 @@ def _draw_ended(jobs: Sequence[Job]) -> None:
 def _progress_text(job: Job) -> str:
     status = job.status
     if status.state == "cancelling":
-        return "Stopping after the step in hand …"
+        return "Stopping after the current step …"
     parts = [literal(status.note)] if status.note else []
     if status.total:
         parts.append(f"{100 * status.share:.0f}%")

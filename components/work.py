@@ -62,8 +62,8 @@ def train(job: Job, path: Path, dataset: str) -> str:
     trained = train_ranker(open_store(path), [dataset], report=report)
     learnt = f"Trained on {quantity(trained.n_instances, 'instance')}; evidence-ranker is ready"
     if trained.run_id is None:
-        return f"{learnt}. Of one paper nothing could be cross-validated."
-    return f"{learnt}. How good it is on papers that it has not seen, its cross-validated run says."
+        return f"{learnt}. One paper is too few for a cross-validation."
+    return f"{learnt}. Its cross-validated run shows how good it is on new papers."
 
 
 def read_sample(job: Job, path: Path) -> str:

@@ -158,4 +158,4 @@ def _unread_notes(store: Store, judging: RunInfo | None) -> list[str]:
 
 
 def _no_judgements(judge: str, what: str) -> SettingError:
-    return SettingError("--judge", f"{judge} has judged nothing of {what}", "Start with `answers judge`.")
+    return SettingError("--judge", f"{judge} has not judged {what}", "Start with `answers judge`.")

@@ -205,10 +205,12 @@ class Turns:
         """The time until a call may start, as far as is known."""
         self.note = ""
         if self.is_stopped:
-            raise LLMCancelledError("the call", "was cancelled", "Start again: what is answered stays.", True)
+            raise LLMCancelledError(
+                "the call", "was cancelled", "Start again: answers so far are kept.", True
+            )
         most = self._most(call)
         if problem := self._budget.problem(call.model, most, Spending()):
-            remedy = "Raise it and start again: what is answered is kept and costs nothing."
+            remedy = "Raise it and start again: stored answers cost nothing."
             raise BudgetReachedError("budget", f"the cap {problem}", remedy, stops_run=True)
         if (wait := self._paused_until - current_time()) > 0:
             self.note = f"waiting {math.ceil(wait)} s: the server asks for fewer calls"

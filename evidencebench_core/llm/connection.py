@@ -9,7 +9,7 @@ from evidencebench_core.errors import LLMError, SettingError
 from evidencebench_core.words import clipped_text
 
 OPENAI: Final = "https://api.openai.com/v1"
-AGAIN: Final = "Check the server, and start again: what is answered is kept."
+AGAIN: Final = "Check the server and start again: answers so far are kept."
 _REMEDY: Final = (
     "Set OPENAI_API_KEY, or OPENAI_BASE_URL to an address without a key, such as http://localhost:8000/v1."
 )

@@ -41,7 +41,7 @@ def answer_of(
             if isinstance(result, EvidenceBenchError):
                 raise result
             return result
-    raise LLMCancelledError("the call", "was cancelled", "Start it again: what is answered is kept.", True)
+    raise LLMCancelledError("the call", "was cancelled", "Start it again: answers so far are kept.", True)
 
 
 def results(

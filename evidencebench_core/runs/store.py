@@ -240,7 +240,7 @@ class RunStore:
         """Rows of unit, number of picks (``None``: all) and ``columns``, for the instances of a task."""
         info, chosen = run if isinstance(run, RunInfo) else self.run(run), task_named(task)
         if not info.has_picks:
-            problem = "is a run of scores: which sentences it picked is not known"
+            problem = "has scores only: it is not known which sentences it picked"
             raise SettingError(f"run {info.id}", problem, "Take a run that has picks.")
         optimal = "optimal" if chosen.focus == "all" else "results_optimal"
         sql = f"""SELECT unit, coalesce(n_picks, iif(?4 = 'optimal', {optimal}, ?4)), {columns} FROM results

@@ -63,7 +63,7 @@ def test_answers(command: Command, tiny: Path, asks: Any) -> None:
     assert {row["measure"] for row in by_judge["agreement with people"]} == {"accuracy", "kappa", "macro F1"}
     assert "order of systems" in command("answers", "score", "systems", "--judge", "J").out
     for name in ("systems", asked["run"]):
-        assert "other has judged nothing" in command.failure("answers", "score", name, "--judge", "other")
+        assert "other has not judged" in command.failure("answers", "score", name, "--judge", "other")
 
 
 def test_what_cannot_be_read_is_counted_and_fails(command: Command, tiny: Path, asks: Any) -> None:

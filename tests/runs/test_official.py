@@ -85,7 +85,7 @@ def test_they_are_compared_and_sliced_with_others(store: Store, tmp_path: Path) 
         lambda: list(rows(store, infos[0], task_named("er@10"))),
         lambda: RunStore(store).retrieval(infos[0], "er@10", "tiny_0"),
     ):
-        with pytest.raises(SettingError, match="is a run of scores") as error:
+        with pytest.raises(SettingError, match="has scores only") as error:
             needs_picks()
         assert "\n" not in str(error.value)
 

@@ -10,7 +10,7 @@ from evidencebench_core.answers.judging import MARK, SUPPORT_WORDS, support_ques
 from evidencebench_core.data.model import Focus
 from evidencebench_core.llm.client import gather
 from evidencebench_core.papers.find import Findings, ReadPaper
-from evidencebench_core.runs import Question, Result, request_settings
+from evidencebench_core.runs import request_settings
 from evidencebench_core.runs.labels import label_of
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ async def answer_about(
 ) -> CitedAnswer:
     """A short answer whose sentences cite the paper's; with the focus ``results`` it has findings only."""
     sentences = read.paper.sentences
-    result = await _result(llm, answer_question(hypothesis, sentences, focus), model)
+    result = await answer_question(hypothesis, sentences, focus).answer(llm, model, request_settings())
     return answer_in(result, len(sentences))
 
 
 async def stance_of(llm: LLM, hypothesis: str, sentence: str, *, model: str) -> str:
     """``supports``, ``against`` or ``neither``; empty where the model's words are none of them."""
-    result = await _result(llm, support_question(hypothesis, sentence), model)
+    result = await support_question(hypothesis, sentence).answer(llm, model, request_settings())
     label, _ = label_of(result, SUPPORT_WORDS, MARK)
     return _STANCES.get(label or "", "")
 
@@ -40,7 +40,3 @@ async def stances_of(llm: LLM, findings: Findings, *, model: str) -> dict[int, s
     texts = [findings.read.paper.sentences[index] for index in findings.picks]
     stances = await gather(*(stance_of(llm, findings.hypothesis, text, model=model) for text in texts))
     return {index: stance for index, stance in zip(findings.picks, stances, strict=True) if stance}
-
-
-async def _result(llm: LLM, question: Question, model: str) -> Result:
-    return await question.answer(llm, model, request_settings())

@@ -1,7 +1,6 @@
 """Runs of answers and of judges over them, through a scripted server."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,13 +22,8 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Connection
 from evidencebench_core.runs import Plan, RunStore, chat_run, estimate, execute, judge_run
 from tests.answers.judging import add_sample
-from tests.factories import store_with, tiny_dataset
+from tests.factories import tiny_dataset
 from tests.llm.server import answering, reply, scripted
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return store_with(tiny_dataset(), tmp_path)
 
 
 def asked(plan: Plan) -> Plan:

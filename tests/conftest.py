@@ -28,7 +28,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     for item in items:
         folder = item.path.parent.relative_to(ROOT / "tests")
-        item.add_marker(pytest.mark.xdist_group(folder if folder.name == "browser" else folder / item.path.name))
+        group = folder if folder.name == "browser" else folder / item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
 
     def order(item: pytest.Item) -> tuple[bool, ...]:
         folder = item.path.parent.name

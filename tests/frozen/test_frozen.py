@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.conftest import real_file
 from tests.frozen.figures import compute
 
 FROZEN = Path(__file__).parent
@@ -18,15 +17,9 @@ NEAR_TIES = tuple(f"selections.csv, {name}" for name in ("dense", "hybrid", "str
 pytestmark = [pytest.mark.realdata, pytest.mark.model, pytest.mark.slow]
 
 
-def test_every_table_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_table_comes_back(tmp_path: Path) -> None:
     """One test, so that no second worker computes everything again."""
-    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(tmp_path / "store.sqlite"))
-    monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(tmp_path / "cache"))
-    compute(
-        real_file("evidencebench/evidencebench_train_set.json"),
-        real_file("evidencebench/hypothesis_variants_train.json"),
-        tmp_path / "out",
-    )
+    compute(tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").glob("*.csv")) == NAMES
     differences = [line for name in NAMES for line in _differences(name, tmp_path / "out")]
     near_ties = [line for line in differences if line.startswith(NEAR_TIES)]

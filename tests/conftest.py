@@ -23,6 +23,21 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("EVIDENCEBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first; a worker has all of a file, and all of the browser, whose tests share an app."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    for item in items:
+        folder = item.path.parent.relative_to(ROOT / "tests")
+        group = folder if folder.name == "browser" else folder / item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
+
+    def order(item: pytest.Item) -> tuple[bool, ...]:
+        folder = item.path.parent.name
+        return folder != "frozen", folder != "browser", item.path not in slow
+
+    items.sort(key=order)
+
+
 @pytest.fixture(autouse=True)
 def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the store, the cache or the trained ranker of whoever runs it."""

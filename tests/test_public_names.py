@@ -88,15 +88,9 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str, forbidden: set
 
 def test_what_comes_back_prints_itself_in_a_line(store: Store) -> None:
     longest = evidencebench_core.evaluate(lambda query: [*map(len, query.sentences)], "tiny", store=store)
-    report = evidencebench_core.compare(
-        store, [longest, evidencebench_core.evaluate("bm25", "tiny", store=store)]
-    )
-    values = (
-        store,
-        store.dataset("tiny"),
-        store.get("tiny", "tiny_0"),
-        longest.run,
-        longest.scores[0],
-        report,
-    )
-    assert all(len(repr(value)) < 300 and "\n" not in repr(value) for value in values)
+    bm25 = evidencebench_core.evaluate("bm25", "tiny", store=store)
+    report = evidencebench_core.compare(store, [longest, bm25])
+    instance = store.get("tiny", "tiny_0")
+    for value in (store, store.dataset("tiny"), instance, longest.run, longest.scores[0], report):
+        assert len(repr(value)) < 300
+        assert "\n" not in repr(value)

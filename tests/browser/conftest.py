@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("slow")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium_path() -> str:
     """Path of the Chromium to drive."""
     path = chromium()
@@ -43,9 +43,9 @@ def chromium_path() -> str:
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(chromium_path: str) -> Iterator[Browser]:
-    """A Chromium for the tests of one file, which also ends playwright's event loop with them."""
+    """The Chromium of this folder; its end is that of playwright's event loop, beside which no other can run."""
     with sync_playwright() as playwright:
         chrome = playwright.chromium.launch(executable_path=chromium_path, args=list(CHROMIUM_FLAGS))
         yield chrome
@@ -79,9 +79,9 @@ def page(new_page: Callable[..., Page]) -> Page:
     return new_page()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The store of this worker's app, with the sample papers; tests add to it what they need."""
+    """The store of the app, with the sample papers; tests add to it what they need."""
     store = open_store(tmp_path_factory.mktemp("app") / "store.sqlite")
     ingest(store, SAMPLE)
     return store
@@ -96,7 +96,7 @@ def own_dataset(store: Store, tmp_path: Path) -> str:
     return name
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def app_url(chromium_path: str, store: Store) -> Iterator[str]:
     """The app on that store, which connects to this machine alone and asks a model that rewords all alike."""
     answer = reply("HYPOTHESIS: Other words than these are hard to come by.")
@@ -109,7 +109,7 @@ def app_url(chromium_path: str, store: Store) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def reader_url(chromium_path: str) -> Iterator[str]:
     """The reader's harness, `reader_app.py`."""
     with served(HERE / "reader_app.py") as address:

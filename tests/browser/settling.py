@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 PHONE = {"width": 390, "height": 844}
 SERIOUS = ("serious", "critical")
-_RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}}
+_RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}, "resultTypes": ["violations"]}
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 26)"}
 
 

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Error, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from evidencebench_core.words import visible
 from tests.browser.reader_views import HOSTILE
@@ -166,30 +165,25 @@ def test_of_two_components_the_one_with_the_focus_has_the_keys_else_the_main_one
     expect(here).to_contain_text("Sentence a")
 
 
-def switch_of_keys(page: Page) -> Locator:
-    """The checkbox *Single keys* of the list of keys, which is opened again if remounting the reader closed it."""
-    switch = page.get_by_role("checkbox", name="Single keys")
-    page.keyboard.press("Control+/")
-    with suppress(Error):
-        switch.wait_for(timeout=5_000)
-        return switch
-    page.keyboard.press("Control+/")
-    return switch
-
-
 def test_keys_stay_off_once_they_are_turned_off(page: Page, opened: Open) -> None:
-    opened()
+    keys = page.get_by_role("dialog", name="Keys")
+    switch = keys.get_by_role("checkbox", name="Single keys")
+    reader = opened()
     page.keyboard.press("?")
-    page.get_by_role("checkbox", name="Single keys").uncheck()
-    page.get_by_role("button", name="Close").click()
-    for reader in (page.locator(".reader"), opened()):
+    switch.uncheck()
+    keys.get_by_role("button", name="Close").click()
+    for _ in range(2):
+        expect(keys).to_have_count(0)  # while it lies over the page, keys are its own
         page.keyboard.press("j")
-        expect(reader.locator(".s:focus")).to_have_count(0)
-        expect(switch_of_keys(page)).not_to_be_checked()
+        page.keyboard.press("Control+/")
+        expect(switch).not_to_be_checked()
         page.keyboard.press("Escape")
+        expect(reader.locator(".s:focus")).to_have_count(0)
+        reader = opened()
     page.get_by_role("button", name="Keys").click()
-    page.get_by_role("checkbox", name="Single keys").check()
+    switch.check()
     page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
     focused(reader, ("j", 3))
 
 

@@ -13,10 +13,14 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_from_the_first_cell_to_the_last(path: Path) -> None:
+def test_runs_from_the_first_cell_to_the_last(
+    path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import nbclient
     import nbformat
 
+    cache = tmp_path_factory.getbasetemp() / "notebooks"  # of all: the second needs no model
+    monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(cache))
     book = nbformat.read(path, as_version=4)
     code = [cell for cell in book.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "committed with outputs"

@@ -26,6 +26,7 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
 from evidencebench_core.runs import RunStore
+from tests.conftest import real_file
 
 RETRIEVERS = ("random", "oracle", "lead", "abstract-tail", "bm25", "dense", "hybrid", "structure")
 TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5", "result-er@unconstrained")
@@ -35,10 +36,10 @@ ANNOTATORS = ("--annotator", "Ada", "--annotator", "gold")
 SHORT = 40  # characters: the longest text that is kept as it is, unless it has a space
 
 
-def compute(dataset: Path, variants: Path, out: Path) -> None:
+def compute(out: Path) -> None:
     """Write every table as CSV into a folder, from an empty store that ``EVIDENCEBENCH_STORE`` names."""
     out.mkdir(parents=True, exist_ok=True)
-    _command("ingest", dataset, "--name", "train")
+    _command("ingest", real_file("evidencebench/evidencebench_train_set.json"), "--name", "train")
     runs = {name: _run(name) for name in RETRIEVERS}
     names = {run: name for name, run in runs.items()}
     _selections(runs, out)
@@ -57,7 +58,7 @@ def compute(dataset: Path, variants: Path, out: Path) -> None:
         "dataset": ("dataset", "train"),
         "agreement": ("agreement", "--dataset", "train", *ANNOTATORS),
     }
-    _run_wordings(variants)
+    _run_wordings(real_file("evidencebench/hypothesis_variants_train.json"))
     for name, words in questions.items():
         _command("analyse", *words, "--out", out / f"{name}.csv")
     _command("compare", *several, runs["structure"], "--out", out / "compare.csv")
@@ -150,14 +151,7 @@ def _write(table: pd.DataFrame, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    from tests.conftest import DATA
-
-    data = DATA / "evidencebench"
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVIDENCEBENCH_STORE"] = str(Path(folder) / "store.sqlite")
         os.environ.setdefault("EVIDENCEBENCH_CACHE", str(Path(folder) / "cache"))
-        compute(
-            data / "evidencebench_train_set.json",
-            data / "hypothesis_variants_train.json",
-            Path(sys.argv[1]),
-        )
+        compute(Path(sys.argv[1]))

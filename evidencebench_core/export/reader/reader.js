@@ -66,6 +66,7 @@ class Reader {
   }
 
   emit(kind, system = this.data.active) {
+    clearTimeout(this.soon); // a step before it is told with it
     this.shared.selected.send(this.selected);
     this.shared.aspect.send(this.pinned);
     const { paper } = this.data;

@@ -19,15 +19,6 @@ _OPTIONS: Final[Any] = {"mip_rel_gap": 0.0, "node_limit": 50}  # train needs 1 n
 _MOST_ASPECTS: Final = 100  # beyond, only the relaxed program is solved: a bound, without a clock
 
 
-def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) -> tuple[int, ...]:
-    """Picks in greedy order, at most ``budget``: always the sentence that covers most of what is not covered yet.
-
-    Ties go to the sentence that comes first in the paper. It stops when no sentence adds anything.
-    """
-    check_budget(budget)
-    return tuple(sentence for sentence, _ in _greedy(_candidates(covers), budget))
-
-
 def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
     """A smallest selection (ascending) that covers every aspect that can be covered; empty where none can.
 
@@ -99,11 +90,12 @@ def _maximal(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _greedy(candidates: list[Candidate], budget: int | None) -> list[Candidate]:
+    """The picks, each what covers most of what is not covered yet; of equals the first in the paper."""
     limit = len(candidates) if budget is None else budget
     todo = _mask(candidates)
     picks: list[Candidate] = []
     while todo and len(picks) < limit:
-        best = max(candidates, key=lambda candidate: (candidate[1] & todo).bit_count())  # the first of equals
+        best = max(candidates, key=lambda candidate: (candidate[1] & todo).bit_count())
         picks.append(best)
         todo &= ~best[1]
     return picks

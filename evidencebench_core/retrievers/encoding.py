@@ -67,21 +67,19 @@ class Encoder:
 
     def __init__(self, model: str) -> None:
         self.model, self.identity = model, model_identity(model)
-        self._has_prompts = model != MINILM and _has_prompts(model_folder(model))
 
-    def vectors(self, query: str, documents: Sequence[str], instruction: str = "") -> NDArray[np.float32]:
+    def vectors(self, query: str, documents: Sequence[str]) -> NDArray[np.float32]:
         """Embeddings, shape (1 + n, dimensions): of a query, then of n documents; from the cache or the model.
 
-        A model with prompts for queries and documents has them put before the texts; an ``instruction`` takes the
-        place of the query's. Texts longer than the model reads are cut by its tokeniser. `RetrieverError` if the model
-        is no longer the one that this was made for.
+        A model with prompts for queries and documents has them put before the texts. Texts longer than the model reads
+        are cut by its tokeniser. `RetrieverError` if the model is no longer the one that this was made for.
         """
         if model_identity(self.model) != self.identity:
             problem = f"is another model than {self.identity} now"
             raise _model_error(self.model, problem, "Start again: that begins another run.")
-        if not self._has_prompts:
-            return self._embedded("", (instruction + query, *documents))
-        of_query = self._embedded("" if instruction else "query", (instruction + query,))
+        if self.model == MINILM:  # it has none
+            return self._embedded("", (query, *documents))
+        of_query = self._embedded("query", (query,))
         return np.concatenate([of_query, self._embedded("document", documents)]) if documents else of_query
 
     def _embedded(self, role: Role, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -185,17 +183,6 @@ def _hub_folder(name: str) -> Path:
         except (EntryNotFoundError, HfHubHTTPError, HFValidationError, OSError, ValueError) as error:
             reason = error
     raise _model_error(name, f"is not on the hub, or cannot be fetched ({_reason(reason)})")
-
-
-def _has_prompts(folder: Path) -> bool:
-    """Whether a model embeds queries and documents in different ways."""
-    try:
-        config = json.loads((folder / "config_sentence_transformers.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        config = {}
-    modules = folder / "modules.json"
-    has_router = modules.is_file() and "Router" in modules.read_text("utf-8")
-    return has_router or any((config.get("prompts") or {}).values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,27 +98,23 @@ def cluster_sums(values: Values, numbers: NDArray[np.int64]) -> Values:
     return sums
 
 
-def _resampled_sums(sums: Values, seed: int, n_resamples: int | None) -> Values:
+def _resampled_sums(sums: Values) -> Values:
     """Sums over resamples of the clusters' sums, shape (n_clusters, ...): shape (n_resamples, ...).
 
-    10,000 resamples where not given, 2,000 of more than 2,000 clusters. Clusters that are equally many are drawn
-    alike whatever they hold, so two figures over the same papers are over the same resamples.
+    10,000 resamples, 2,000 of more than 2,000 clusters. Clusters that are equally many are drawn alike whatever they
+    hold, so two figures over the same papers are over the same resamples.
     """
     n = len(sums)
-    if n_resamples is None:
-        n_resamples = 10_000 if n <= 2_000 else 2_000
-    if n_resamples < 1:
-        raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
     columns = np.ascontiguousarray(sums.reshape(n, -1))
-    blocks = _kept_draws if n * n_resamples <= _BLOCK else _draws
-    drawn = [weights @ columns for weights in blocks(n, seed, n_resamples)]
-    return np.concatenate(drawn).reshape(n_resamples, *sums.shape[1:])
+    blocks = _kept_draws(n) if 10_000 * n <= _BLOCK else _draws(n)
+    return np.concatenate([weights @ columns for weights in blocks]).reshape(-1, *sums.shape[1:])
 
 
-def _draws(n: int, seed: int, n_resamples: int) -> Iterator[Values]:
+def _draws(n: int) -> Iterator[Values]:
     """How often each of n clusters comes up in each resample, in blocks of shape (some resamples, n)."""
-    rng = np.random.default_rng(seed)
-    step = max(1, _BLOCK // max(1, n))
+    rng = np.random.default_rng(0)
+    n_resamples = 10_000 if n <= 2_000 else 2_000
+    step = max(1, _BLOCK // n)
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
         clusters = rng.integers(0, n, size=(size, n), dtype=np.int32) + n * np.arange(size)[:, None]
@@ -126,18 +122,12 @@ def _draws(n: int, seed: int, n_resamples: int) -> Iterator[Values]:
 
 
 @lru_cache(maxsize=8)
-def _kept_draws(n: int, seed: int, n_resamples: int) -> tuple[Values, ...]:
-    return tuple(_draws(n, seed, n_resamples))
+def _kept_draws(n: int) -> tuple[Values, ...]:
+    return tuple(_draws(n))
 
 
 def bootstrap(
-    units: ArrayLike,
-    statistic: Statistic,
-    clusters: ArrayLike | None = None,
-    *,
-    n: int | None = None,
-    seed: int = 0,
-    n_resamples: int | None = None,
+    units: ArrayLike, statistic: Statistic, clusters: ArrayLike | None = None, *, n: int | None = None
 ) -> Estimate:
     """A figure that is a function of sums over units, such as an F1 of a table of counts.
 
@@ -147,7 +137,7 @@ def bootstrap(
     """
     array = finite(units, "units")
     sums = cluster_sums(array, cluster_numbers(clusters, len(array)))
-    drawn = None if len(sums) < SMALL else _resampled_sums(sums, seed, n_resamples)
+    drawn = None if len(sums) < SMALL else _resampled_sums(sums)
     size = len(array) if n is None else n
     return _estimate(statistic, sums, drawn, _possible_range(statistic(sums)), len(sums), size)
 
@@ -184,15 +174,13 @@ def _possible_range(values: Values) -> Range:
     return (0.0 if np.nanmin(values, initial=0.0) >= 0 else -high), high
 
 
-def interval(
-    values: ArrayLike, clusters: ArrayLike | None = None, *, seed: int = 0, n_resamples: int | None = None
-) -> Estimate:
+def interval(values: ArrayLike, clusters: ArrayLike | None = None) -> Estimate:
     """The mean of values, one an instance, with its interval; ``clusters`` are the papers of the instances.
 
-    `SettingError` if a value is not finite. Arguments are those of `bootstrap`.
+    `SettingError` if a value is not finite.
     """
     array = finite(values)[:, None]
-    return ratios(array, np.ones_like(array), clusters, seed=seed, n_resamples=n_resamples)[0]
+    return ratios(array, np.ones_like(array), clusters)[0]
 
 
 def ratios(
@@ -201,8 +189,6 @@ def ratios(
     clusters: ArrayLike | None = None,
     *,
     differences: Sequence[tuple[Sequence[int], Sequence[int]]] = (),
-    seed: int = 0,
-    n_resamples: int | None = None,
 ) -> list[Estimate]:
     """Many ratios of sums over the same resamples: of the aspects at each place, the share that is covered.
 
@@ -215,9 +201,7 @@ def ratios(
         raise SettingError("ratios", problem, "Give one row a unit and one column a ratio.")
     counts = np.stack([top_array, bottom_array], axis=1)
     sums = cluster_sums(counts, cluster_numbers(clusters, len(counts)))
-    drawn = None
-    if len(sums) >= SMALL and (len(sums) <= LARGE or n_resamples is not None):
-        drawn = _resampled_sums(sums, seed, n_resamples)
+    drawn = _resampled_sums(sums) if SMALL <= len(sums) <= LARGE else None
     figures = [([column],) for column in range(counts.shape[2])]
     return [_ratio(groups, sums, drawn) for groups in (*figures, *differences)]
 

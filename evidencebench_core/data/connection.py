@@ -10,7 +10,7 @@ from typing import Final
 
 from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.primitives import from_blob
-from evidencebench_core.errors import DamageError, StoreError
+from evidencebench_core.errors import StoreError
 
 SCHEMA: Final = Path(__file__).with_name("schema.sql").read_text("utf-8")
 APPLICATION_ID, VERSION = map(int, re.findall(r"^PRAGMA \w+ = (\d+);", SCHEMA, re.M))
@@ -109,8 +109,7 @@ class Database:
             problem, remedy = next((meaning for code, meaning in meanings if name.startswith(code)), ("", ""))
             if not problem:
                 raise
-            kind = DamageError if name.startswith("SQLITE_CORRUPT") else StoreError
-            raise kind(str(self.path), f"{problem} ({error})", remedy) from error
+            raise StoreError(str(self.path), f"{problem} ({error})", remedy) from error
 
 
 def _paper_text(body: bytes) -> str:

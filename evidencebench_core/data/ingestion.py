@@ -20,7 +20,7 @@ from evidencebench_core.data.primitives import checked_name, digest, now, proces
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in, instance_blobs
 from evidencebench_core.data.stream import DatasetFile
 from evidencebench_core.data.upkeep import remove_dataset, remove_unfinished
-from evidencebench_core.errors import InstanceError, SettingError, StoreError, StreamError, shown
+from evidencebench_core.errors import InstanceError, SettingError, StoreError, DataError, shown
 
 Progress = Callable[[int, int, int], object]
 
@@ -63,7 +63,7 @@ def ingest(
         corpus = Path(corpus or path.with_name("corpus.jsonl"))
         if not corpus.is_file():
             problem = f"comes with its papers in another file, and {corpus} is not there"
-            raise StreamError(str(path), problem, "Name the corpus with --corpus.")
+            raise DataError(str(path), problem, "Name the corpus with --corpus.")
         with DatasetFile(corpus) as file:
             sha256 += file.sha256()
     elif corpus is not None:
@@ -87,7 +87,7 @@ def ingest(
             _write_file(store, parsed, FORMATS[format], dataset_id, progress)
             if file.sha256() != content:
                 remedy = "Wait until it is whole, then try again."
-                raise StreamError(str(path), "changed while being read", remedy)
+                raise DataError(str(path), "changed while being read", remedy)
         with store.write() as db:
             return IngestResult(_ready(db, dataset_id), added=True, left_out=dict(parsed.left_out))
     except BaseException as error:
@@ -137,10 +137,10 @@ def _write_file(store: Store, source: Source, format: Format, dataset_id: int, p
         raise InstanceError(f"{file.path}, {error.place}", error.problem, error.remedy) from error
     except (orjson.JSONEncodeError, RecursionError) as error:
         place = f"{file.path}, after {n_instances} instances"
-        raise StreamError(place, f"is nested too deeply ({error})", "Make it flatter.") from error
+        raise DataError(place, f"is nested too deeply ({error})", "Make it flatter.") from error
     if n_instances == 0:
         reasons = ", ".join(f"{n} {reason}" for reason, n in source.left_out.items())
-        raise StreamError(str(file.path), f"holds no instance: {reasons}", "Give a file with evidence.")
+        raise DataError(str(file.path), f"holds no instance: {reasons}", "Give a file with evidence.")
 
 
 def _write(db: sqlite3.Connection, dataset_id: int, instance: Instance) -> None:

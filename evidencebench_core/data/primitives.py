@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 import zstandard
 
-from evidencebench_core.errors import DamageError, StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.words import one_line
 
 T = TypeVar("T", bound="Named")
@@ -69,12 +69,12 @@ def to_blob(value: object) -> bytes:
 
 
 def from_blob(blob: bytes) -> Any:
-    """The value of a `to_blob`; `DamageError` where it is not as it was written."""
+    """The value of a `to_blob`; `StoreError` where it is not as it was written."""
     try:
         return orjson.loads(_coders.decompress(blob))
     except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
         remedy = "Restore the store from a backup, or make a new one from the same files."
-        raise DamageError("a record of the store", f"is damaged ({error})", remedy) from error
+        raise StoreError("a record of the store", f"is damaged ({error})", remedy) from error
 
 
 def checked_name(name: str, noun: str) -> str:

@@ -39,13 +39,7 @@ _TRAINED_ON: Final = "trained_on.json"  # in the folder of an embedding model
 _BATCH: Final = 8  # texts of about one length: more are padded to the longest
 _DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
     model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text))"""
-
-_BYTES_USED: Final = (
-    "SELECT (page_count - freelist_count) * page_size "
-    "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
-)
 _MAX_CACHE_BYTES: Final = 4 << 30  # some two million sentences of 384 dimensions
-_DROPPED: Final = 0.2  # of the vectors, the oldest, where there is no more room
 
 # torch's threads spin while they wait for each other, which starves them beside other work: on two cores with a second
 # run beside it encoding takes several times as long (benchmarks/encoding.py). They read this when torch is imported.
@@ -278,18 +272,13 @@ def _read_cache(model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float3
 
 def _write_cache(model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
     rows = [(*_key(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
-
-    def write(db: sqlite3.Connection) -> None:
-        db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-        if db.execute(_BYTES_USED).fetchone()[0] > _MAX_CACHE_BYTES:
-            oldest = "SELECT rowid FROM vectors ORDER BY rowid LIMIT (SELECT ? * count(*) FROM vectors)"
-            db.execute(f"DELETE FROM vectors WHERE rowid IN ({oldest})", (_DROPPED,))
-
-    _in_cache(write)
+    if cache_size() > _MAX_CACHE_BYTES:
+        empty_cache()
+    _in_cache(lambda db: db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows))
 
 
 def cache_size() -> int:
-    """Bytes of the file of embeddings; it grows to some 4 GiB, then the oldest make room."""
+    """Bytes of the file of embeddings; it grows to some 4 GiB, then it is begun again."""
     path = cache_folder() / "embeddings.sqlite"
     return path.stat().st_size if path.is_file() else 0
 

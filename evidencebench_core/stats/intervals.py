@@ -53,21 +53,15 @@ class Estimate:
         """``48.7% (44.3 to 52.9)``, without the brackets where there is no interval; ``–`` where undefined."""
         if self.value is None:
             return "–"
-        form = f"{'+' if sign else ''},.{decimals}f"
-        text = f"{_rounded(self.value * scale, decimals):{form}}{unit}"
+        form = f"{'+' if sign else ''}z,.{decimals}f"  # z: never minus zero
+        text = f"{self.value * scale:{form}}{unit}"
         if self.low is None or self.high is None:
             return text
-        low, high = (_rounded(end * scale, decimals) for end in (self.low, self.high))
-        return f"{text} ({low:{form}} to {high:{form}})"
+        return f"{text} ({self.low * scale:{form}} to {self.high * scale:{form}})"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values."""
         return asdict(self)
-
-
-def _rounded(value: float, decimals: int) -> float:
-    """Rounded, and never minus zero."""
-    return round(value, decimals) + 0.0
 
 
 def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64]:

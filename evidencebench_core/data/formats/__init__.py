@@ -9,7 +9,7 @@ from evidencebench_core.data.formats.base import Source
 from evidencebench_core.data.formats.released import KEYS, instance_from, released_record
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.stream import REMEDY, DatasetFile
-from evidencebench_core.errors import SettingError, StreamError, did_you_mean, shown
+from evidencebench_core.errors import SettingError, DataError, did_you_mean, shown
 
 
 class Format(NamedTuple):
@@ -41,7 +41,7 @@ def format_named(name: str | None, file: DatasetFile) -> str:
     for known, entry in FORMATS.items():
         if keys & entry.keys:
             return known
-    raise StreamError(str(file.path), f"begins with {shown(first)}, a record of no known format", REMEDY)
+    raise DataError(str(file.path), f"begins with {shown(first)}, a record of no known format", REMEDY)
 
 
 def read_instances(path: Path, name: str | None = None, corpus: Path | None = None) -> Iterator[Instance]:

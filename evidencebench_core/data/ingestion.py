@@ -20,7 +20,7 @@ from evidencebench_core.data.primitives import checked_name, digest, now, proces
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in, instance_blobs
 from evidencebench_core.data.stream import DatasetFile
 from evidencebench_core.data.upkeep import remove_dataset, remove_unfinished
-from evidencebench_core.errors import InstanceError, SettingError, StoreError, DataError, shown
+from evidencebench_core.errors import DataError, InstanceError, SettingError, StoreError, shown
 
 Progress = Callable[[int, int, int], object]
 

@@ -70,7 +70,9 @@ class Bm25(Retriever):
         """
         weights: tuple[dict[str, float], ...] = tuple({} for _ in query.sentences)
         index = self._index(query)
-        for word, n in Counter(tokens_of(query.hypothesis)).items() if index else ():
+        if index is None:
+            return weights
+        for word, n in Counter(tokens_of(query.hypothesis)).items():
             with np.errstate(invalid="ignore"):
                 scores = n * index.get_scores([word])
             for of_sentence, counts, score in zip(weights, index.doc_freqs, scores, strict=True):

@@ -18,7 +18,7 @@ from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import IngestResult, add_instance, ingest
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import InstanceError, StoreError, DataError
+from evidencebench_core.errors import DataError, InstanceError, StoreError
 from tests.data.conftest import content
 from tests.factories import raw_dataset, written
 

@@ -9,7 +9,7 @@ from evidencebench_core.data.formats.base import Source
 from evidencebench_core.data.formats.released import KEYS, instance_from, released_record
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.stream import REMEDY, DatasetFile
-from evidencebench_core.errors import SettingError, DataError, did_you_mean, shown
+from evidencebench_core.errors import DataError, SettingError, did_you_mean, shown
 
 
 class Format(NamedTuple):

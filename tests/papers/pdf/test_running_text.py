@@ -2,7 +2,7 @@
 
 import pytest
 
-from evidencebench_core.papers.hyphens import Words, joined_lines, plain
+from evidencebench_core.papers.hyphens import Words, joined_lines
 
 PAPER = [
     "The treatment was well-known, and dose-response curves were drawn for each treatment group.",
@@ -27,6 +27,7 @@ PAPER = [
         (["in 1991\u2013", "1995 and and/", "or"], "in 1991\u20131995 and and/or"),
         (["a minus -", "b"], "a minus - b"),
         (["the e\ufb00ect of \ufb01ve \ufb02u\u00ad", "ids"], "the effect of five fluids"),
+        (["\ufb03 \ufb04 a\u2010b a\u2011b \u22125"], "ffi ffl a-b a-b \u22125"),  # minus signs stay
         (["one", "", "two"], "one two"),
         ([], ""),
     ],
@@ -39,7 +40,3 @@ def test_a_broken_word_is_no_evidence_for_itself() -> None:
     # "well-" ends a line and "known" begins the next: neither tells how the word is written.
     words = Words(["it is kno-", "wn and", "kno-", "wn"])
     assert joined_lines(["kno-", "wn"], words)[0] == "known"
-
-
-def test_ligatures_and_hyphens_are_plain_and_minus_signs_stay() -> None:
-    assert plain("\ufb03 \ufb04 a\u2010b a\u2011b \u22125") == "ffi ffl a-b a-b \u22125"

@@ -83,7 +83,7 @@ def _candidates(covers: Sequence[frozenset[int]]) -> list[Candidate]:
 def _maximal(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates without those whose aspects another one covers too (of equals the first stays)."""
     maximal: list[Candidate] = []
-    for sentence, mask in sorted(candidates, key=lambda candidate: (-candidate[1].bit_count(), candidate[0])):
+    for sentence, mask in sorted(candidates, key=lambda candidate: -candidate[1].bit_count()):
         if all(mask & ~other for _, other in maximal):
             maximal.append((sentence, mask))
     return sorted(maximal)

@@ -104,6 +104,8 @@ class TestRatios:
         assert pooled == Estimate(0.375, -1.0, 1.0, 16)  # 1/4 and 1/2 alone: 0.375, give or take 0.125 * 12.7
         assert (same.value, same.low, same.high) == (0.0, None, None)
         assert (nothing.value, nothing.low) == (None, None)
+        below_zero = ratios([[-1.0, 1.0], [0.0, 1.0]], np.ones((2, 2)), differences=[([0], [1])])[-1]
+        assert below_zero == Estimate(-1.5, -2.0, 1.0, 4)  # -1 to 1 less 0 to 1
 
     def test_undefined(self) -> None:
         tops = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import permutation_test
+from scipy.stats import norm, permutation_test
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.stats import Estimate, holm, paired, pairs
@@ -66,12 +66,14 @@ def test_many_pairs_agree_with_scipy() -> None:
     ).pvalue  # fmt: skip
     assert 0.001 < theirs < 0.9  # a case that tells something
     # Both are simulated: the standard deviation of their difference is sqrt(p(1-p)(1/10000 + 1/9999)).
+    assert ours * 10_001 == pytest.approx(round(ours * 10_001))  # type: ignore[arg-type, operator]
     assert ours == pytest.approx(theirs, abs=4 * (theirs * (1 - theirs) * 2e-4) ** 0.5)
 
 
 def test_many_papers_have_the_p_value_of_the_normal_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     a = np.random.default_rng(5).normal(0.1, 1, size=600)
     normal = paired(a, np.zeros(600)).p
+    assert normal == pytest.approx(2 * norm.sf(a.sum() / (a**2).sum() ** 0.5))
     monkeypatch.setattr(pairs, "LARGE", 600)
     assert 0.005 < normal < 0.5  # type: ignore[operator]
     assert normal == pytest.approx(paired(a, np.zeros(600)).p, abs=0.015)
@@ -82,6 +84,7 @@ def test_holm_by_hand() -> None:
     assert holm([0.03, 0.01, 0.6, 0.02]) == pytest.approx((0.06, 0.04, 0.6, 0.06))
     # It never falls as p grows: 3 * 0.02 = 0.06, then 2 * 0.025 = 0.05, raised to 0.06. And it is at most 1.
     assert holm([0.02, 0.025, 0.9]) == pytest.approx((0.06, 0.06, 0.9))
+    assert holm([0.6, 1.0]) == (1.0, 1.0)
     # A test that could not be made does not count.
     assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
     assert holm([]) == ()

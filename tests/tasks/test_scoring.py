@@ -24,6 +24,7 @@ GOLD = [
     ("p2", evidence(4, [(0, 1)], {0}, 1)),
     ("p3", evidence(6, [(5,), (4,)], set(), 2)),
 ]
+LONG = [(f"a{'-' * n}", GOLD[1][1]) for n in range(7)]
 ER, RESULTS = TASKS["er@optimal"], TASKS["result-er@optimal"]
 
 
@@ -69,12 +70,15 @@ def test_a_missing_instance_is_named_and_left_out_or_scored_0_when_asked() -> No
     assert result.missing == zero.missing == ("p2", "p3")
     assert (result.n_scored, result.n_missing, result.n_empty, result.aspect_recall) == (1, 2, 0, 1.0)
     assert result.standard_error is result.ci95 is None  # one instance says nothing about the spread
+    assert result.notes[0] == "ER@Optimal: 2 instances without an answer, left out of the mean: p2, p3"
+    assert "scored 0: a, a-, a--, a---, a---- and 2 more" in score(ER, LONG, {}, missing="zero").notes[0]
     assert (zero.n_scored, zero.n_missing, zero.n_empty) == (3, 2, 0)
     assert zero.per_instance == {"p1": 1.0, "p2": 0.0, "p3": 0.0}
     assert zero.aspect_recall == pytest.approx(1 / 3)
     for nothing in (score(ER, GOLD, {}), score(ER, [], {})):
         means = (nothing.aspect_recall, nothing.standard_error, nothing.ci95, nothing.ceiling)
         assert (*means, nothing.random_expectation, nothing.per_instance) == (*[None] * 5, {})
+        assert len(nothing.notes) == bool(nothing.missing)
 
 
 def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling() -> None:
@@ -84,6 +88,7 @@ def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling(
     # er@1: p1 1 of 3, p2 1 of 1, p3 1 of 2; mean 11/18
     result = score(task_named("er@1"), GOLD, {"p1": [0], "p2": [0], "p3": [5]})
     assert result.ceiling == result.aspect_recall == pytest.approx(11 / 18)
+    assert result.n_over_budget == 0
 
 
 def test_papers_are_drawn_whole() -> None:

@@ -30,7 +30,7 @@ _ENDINGS: Final = re.compile(r"(?<=.)(?:\.(?:json|jsonl|ndjson|csv|tsv|gz|zst|zs
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """``added`` is False if the store had the same content before, maybe under another name."""
+    """``added`` is False if the store already had the same content, under any name."""
 
     dataset: DatasetInfo
     added: bool
@@ -47,12 +47,12 @@ def ingest(
     format: str | None = None,  # noqa: A002 - what people call it
     corpus: Path | None = None,
 ) -> IngestResult:
-    """Read a dataset file into the store, batch by batch: others can write in between, and see it once it is whole.
+    """Read a dataset file into the store in batches: others can write in between, and see it once it is complete.
 
-    Whatever ends it before, nothing of it stays: what a killed ingest leaves is removed by the next one. By default
-    ``name`` is the file's without its endings, ``source`` the file, ``format`` told by the file's keys, and ``corpus``,
-    of a format that has its papers apart, ``corpus.jsonl`` beside it. ``progress`` is given bytes of the file, bytes in
-    all and instances done; the bytes run twice, first with 0 instances. What it raises cancels the ingest.
+    If it fails, nothing of it stays; what a killed ingest leaves behind is removed by the next one. By default ``name``
+    is that of the file without its endings, ``source`` the file, ``format`` recognised by the file's keys, and
+    ``corpus`` (for formats that keep papers apart) ``corpus.jsonl`` beside it. ``progress`` receives bytes read, bytes
+    in all and instances done; the file is read twice, the first time with 0 instances. An exception in it cancels.
     """
     path = Path(path)
     name = checked_name(_ENDINGS.sub("", path.name)[:100] if name is None else name, "dataset")
@@ -91,7 +91,7 @@ def ingest(
         with store.write() as db:
             return IngestResult(_ready(db, dataset_id), added=True, left_out=dict(parsed.left_out))
     except BaseException as error:
-        with suppress(StoreError):  # else it is removed by the next ingest
+        with suppress(StoreError):  # the next ingest removes what is left
             remove_dataset(store, dataset_id)
         if not isinstance(error, sqlite3.IntegrityError):
             raise
@@ -100,7 +100,7 @@ def ingest(
 
 
 def add_instance(store: Store, name: str, instance: Instance) -> DatasetInfo:
-    """Add an instance to a dataset of those marked by hand, which is made where there is none, and stays the same."""
+    """Add an instance to a dataset that is marked by hand; the first one creates it, later ones keep its identity."""
     name = checked_name(name, "dataset")
     with store.write() as db:
         info = next((info for info in datasets_in(db) if info.name == name), None)
@@ -118,7 +118,7 @@ def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) ->
 
 
 def _ready(db: sqlite3.Connection, dataset_id: int) -> DatasetInfo:
-    """Show a dataset to readers; `sqlite3.IntegrityError` where it is there twice."""
+    """Make a dataset visible to readers; `sqlite3.IntegrityError` if it exists already."""
     db.execute("UPDATE datasets SET ingested_at = ? WHERE id = ?", (now("microseconds"), dataset_id))
     return next(info for info in datasets_in(db) if info.id == dataset_id)
 
@@ -144,7 +144,7 @@ def _write_file(store: Store, source: Source, format: Format, dataset_id: int, p
 
 
 def _write(db: sqlite3.Connection, dataset_id: int, instance: Instance) -> None:
-    """Write one inside the transaction that is open; `InstanceError` where it cannot be stored."""
+    """Insert an instance in the open transaction; `InstanceError` if it cannot be stored."""
     place, evidence = f"instance {shown(instance.id)}", instance.evidence
     try:
         paper = paper_content(instance.sentences, instance.sentence_types)

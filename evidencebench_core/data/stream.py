@@ -32,7 +32,7 @@ csv.field_size_limit(1 << 27)  # a cell may hold a paper
 
 
 class Record(NamedTuple):
-    """A piece of a file that is to be an instance."""
+    """A part of a file that should become an instance."""
 
     place: str  # in the file: "instance 'x'", "record 3", "line 3"
     id: str | None  # the key it stands under
@@ -65,7 +65,7 @@ class DatasetFile:
 
     @cached_property
     def _head(self) -> bytes:
-        """What `read` gives next, without a byte order mark and blanks."""
+        """What `read` returns next, without byte order mark and leading blanks."""
         with self._errors():
             if self._content.peek(3).startswith(codecs.BOM_UTF8):
                 self._content.read(3)
@@ -77,7 +77,7 @@ class DatasetFile:
 
     @property
     def bytes_read(self) -> int:
-        """Of the file, not of its content."""
+        """Bytes of the file as stored, not of its decompressed content."""
         return self._file.tell()
 
     def read(self, size: int = -1) -> bytes:
@@ -120,7 +120,7 @@ class DatasetFile:
             is_cut = "premature EOF" in line
             problem = "ends too early: the file is cut off" if is_cut else f"is not JSON: {line.rstrip('.')}"
         except (csv.Error, UnicodeDecodeError) as error:
-            problem = f"is no table in UTF-8: {error}"
+            problem = f"is not a table in UTF-8: {error}"
         if problem or not place:
             raise DataError(f"{self.path}{place}", problem or "holds no instance", REMEDY)
 

@@ -22,7 +22,7 @@ _MOST_ASPECTS: Final = 100  # beyond, only the relaxed program is solved: a boun
 def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
     """A smallest selection (ascending) that covers every aspect that can be covered; empty where none can.
 
-    Where the search ends before the smallest is proven, it is the smallest that was found.
+    If the search stops before that is proven, it is the smallest found.
     """
     candidates = _maximal(_candidates(covers))
     picks: Sequence[Candidate] = _greedy(candidates, None)
@@ -34,7 +34,7 @@ def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
 def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]:
     """A selection (ascending) of at most ``budget`` sentences that covers as many aspects as any such selection can.
 
-    No pick is useless, so there may be fewer. `ceiling_range` says how far it can be from the best.
+    Useless picks are left out, so there may be fewer. `ceiling_range` bounds how far it is from the best.
     """
     check_budget(budget)
     picks = list(_best(covers, budget)[0])
@@ -48,7 +48,7 @@ def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]
 def ceiling_range(covers: Sequence[frozenset[int]], budget: int | None) -> tuple[float, float] | None:
     """The highest Aspect Recall (0 to 1) that a selection of at most ``budget`` sentences can have: at least, at most.
 
-    The two differ only where the search ends too early. ``None`` where there is nothing to cover.
+    The two differ only if the search stops early. ``None`` if there is nothing to cover.
     """
     if not covers:
         return None

@@ -31,7 +31,7 @@ def read_docx(content: bytes, place: str) -> RawPaper:
         document = docx.Document(io.BytesIO(content))
     except Exception as error:  # whatever python-docx and zipfile meet in a broken file
         remedy = "Save it again as DOCX, or give PDF, JATS XML or text."
-        raise PaperError(place, "is no DOCX file that can be read", remedy) from error
+        raise PaperError(place, "cannot be read as DOCX", remedy) from error
     paper = RawPaper([])
     left_out = Counter[str]()
     for element in document.element.body.xpath(_TOP):

@@ -145,16 +145,16 @@ def findings_in(
 
 
 def query_in(paper: Paper, hypothesis: str, budget: int, focus: Focus) -> Query:
-    """What a retriever is asked: for more than the budget, as few of the abstract's sentences will stay."""
+    """The query for a retriever, for more than the budget, as most sentences of the abstract are dropped later."""
     n_asked = budget + paper.sentence_types.count("abstract")
     return query_of(paper.instance(hypothesis), focus, n_asked)
 
 
 def picks_in(paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "results") -> tuple[int, ...]:
-    """The first of a ranking, without headings and labels, what is not this study's findings behind all else.
+    """The first of a ranking without headings and labels; sentences on other studies come last.
 
-    Up to `MAX_FROM_ABSTRACT` of the abstract come first, half of a small budget at most; the others are of the body.
-    For results what the abstract ends with, its conclusion, is one of them.
+    Up to `MAX_FROM_ABSTRACT` from the abstract come first (at most half of a small budget), the others are from the
+    body. For results, the last statement of the abstract, its conclusion, is one of them.
     """
     types = paper.sentence_types
     behind = _background(paper, focus)
@@ -203,7 +203,7 @@ def papers_at(wheres: Iterable[str]) -> tuple[dict[str, ReadPaper], list[str]]:
 
 
 def paper_at(where: str) -> ReadPaper:
-    """Read a file, or, where there is none of that name, fetch a paper by a PMC id, PubMed id or DOI."""
+    """Read a file or, if there is none with that name, fetch a paper by its PMC id, PubMed id or DOI."""
     path = Path(where)
     remedy = "Give a file, or an id like PMC2785062."
     if path.exists():
@@ -211,12 +211,12 @@ def paper_at(where: str) -> ReadPaper:
     try:
         reference_of(where)
     except PaperError as error:
-        raise PaperError(where, "is no file, and no PMC id, PubMed id or DOI either", remedy) from error
+        raise PaperError(where, "is neither a file nor a PMC id, PubMed id or DOI", remedy) from error
     return fetch_paper(where)
 
 
 def paper_files(folder: Path) -> tuple[str, ...]:
-    """The files below a folder that papers are called like, by name; none that is hidden, or belongs to a page."""
+    """The files below a folder with the ending of a paper, sorted; without hidden ones and parts of saved pages."""
     paths = [path for path in folder.rglob("*") if path.suffix[1:].lower() in ENDINGS and path.is_file()]
     files = sorted(
         str(path)

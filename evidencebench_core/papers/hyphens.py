@@ -28,7 +28,7 @@ class Words:
         self.plain: Counter[str] = Counter()
         self.hyphened: Counter[str] = Counter()
         is_broken = False
-        for text in map(plain, texts):
+        for text in map(without_ligatures, texts):
             words = _WORD.findall(text.lower())[is_broken:]
             is_broken = text.endswith("-")
             for word in words[:-1] if is_broken else words:
@@ -55,7 +55,7 @@ class Words:
         return is_word or (len(head) > 3 and len(tail) > 6 and _ADJECTIVE.fullmatch(tail) is not None)
 
 
-def plain(text: str) -> str:
+def without_ligatures(text: str) -> str:
     """Text without ligatures and with one kind of hyphen; minus signs stay, as in the benchmark."""
     return text.translate(_PLAIN)
 
@@ -65,7 +65,7 @@ def joined_lines(lines: Sequence[str], words: Words) -> tuple[str, list[int]]:
     text = ""
     starts: list[int] = []
     for line in lines:
-        line_text = " ".join(plain(line).split())
+        line_text = " ".join(without_ligatures(line).split())
         if text.endswith("-"):
             text = _join(text, line_text, words)
         elif not text or (text.endswith(("–", "—", "/")) and len(text) > 1 and not text[-2].isspace()):

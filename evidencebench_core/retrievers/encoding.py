@@ -103,7 +103,7 @@ def encode(model: str, texts: Sequence[str], role: Role = "") -> NDArray[np.floa
 
 
 def load_encoder(model: str, kind: str = "SentenceTransformer", *, shared: bool = True) -> Any:
-    """The model of that name, or its ``CrossEncoder``, loaded once in a process; one of one's own unless ``shared``."""
+    """The model of that name, or its ``CrossEncoder``, loaded once per process; a new one unless ``shared``."""
     key = (kind, model_identity(model))
     with _loading:
         if shared and key in _loaded:
@@ -167,7 +167,7 @@ def _is_of_hub(model: str) -> bool:
 
 @cache
 def _hub_folder(name: str) -> Path:
-    """The folder of a revision, named by its commit; it is fetched once, so that a process sees one revision."""
+    """The folder of a revision, named by its commit, fetched once so that a process sees a single revision."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
 
@@ -181,7 +181,7 @@ def _hub_folder(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TrainedOn:
-    """The data that a model could have learnt from, kept with it so that nobody scores it on them unawares."""
+    """The data that a model may have learnt from, kept with it so that nobody scores it on them unknowingly."""
 
     dataset: str = ""  # its name when the model was trained
     n_instances: int = 0
@@ -193,7 +193,7 @@ class TrainedOn:
 
     @classmethod
     def read(cls, model: str) -> tuple[TrainedOn, ...]:
-        """The record in the folder of an embedding model; none where there is none, or no such folder here."""
+        """The record in the folder of an embedding model; empty if there is none."""
         try:
             record = json.loads((Path(model).expanduser() / _TRAINED_ON).read_text("utf-8"))
             return (cls(**record | {"paper_keys": tuple(record["paper_keys"])}),)
@@ -265,13 +265,13 @@ def _in_cache(use: Callable[[sqlite3.Connection], _T]) -> _T | None:
 
 def _read_cache(model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
     sql = "SELECT vector FROM vectors WHERE model = ? AND text = ?"
-    keys = {text: _key(model, text) for text in texts}
+    keys = {text: _digests(model, text) for text in texts}
     rows = _in_cache(lambda db: {text: db.execute(sql, key).fetchone() for text, key in keys.items()}) or {}
     return {text: np.frombuffer(row[0], dtype="<f4") for text, row in rows.items() if row}
 
 
 def _write_cache(model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-    rows = [(*_key(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
+    rows = [(*_digests(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
     if cache_size() > _MAX_CACHE_BYTES:
         empty_cache()
     _in_cache(lambda db: db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows))
@@ -284,9 +284,9 @@ def cache_size() -> int:
 
 
 def empty_cache() -> None:
-    """Forget all embeddings; they are made again where they are needed."""
+    """Delete all embeddings; they are computed again when needed."""
     (cache_folder() / "embeddings.sqlite").unlink(missing_ok=True)
 
 
-def _key(*names: str) -> list[bytes]:
+def _digests(*names: str) -> list[bytes]:
     return [hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest() for name in names]

@@ -6,7 +6,7 @@ Bootstrap (1993), chapter 13; clusters and ratios: Davison and Hinkley, Bootstra
 sections 2.4 and 3.8. Of fewer clusters it is too narrow (``benchmarks/interval_coverage.py``), so they have Student's t
 with the standard error of the jackknife (Efron and Tibshirani, chapter 11), for a mean the usual one. So have means and
 ratios over more than 500, where it differs from the bootstrap's by less than two bootstraps do. Where all clusters are
-alike there is no interval: one of no width would be a false certainty.
+alike there is no interval: one of zero width would feign certainty.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -162,7 +162,7 @@ def _estimate(
 
 
 def _possible_range(values: Values) -> Range:
-    """Bounds of what the values seem to be: shares, differences of shares, counts, or any numbers."""
+    """The bounds that the values imply: those of shares, differences of shares, counts, or any numbers."""
     largest = np.nanmax(np.abs(values), initial=0.0)
     high = 1.0 if largest <= 1 + _ROUNDING else inf
     return (0.0 if np.nanmin(values, initial=0.0) >= 0 else -high), high
@@ -233,7 +233,7 @@ def quotient(top: ArrayLike, bottom: ArrayLike) -> Values:
 
 
 def interval_note(n_papers: int) -> str:
-    """How intervals over so many papers are made, and that they say little where those are few."""
+    """How intervals over this many papers are made, with a caution if there are few."""
     if SMALL <= n_papers <= LARGE:
         return f"Intervals: 95%, papers drawn whole (Student's t where there are under {SMALL})"
     little = f"; over {quantity(n_papers, 'paper')} they say little" if n_papers < FEW_PAPERS else ""

@@ -51,7 +51,7 @@ def test_references(typed: str, named: str) -> None:
     if named:
         assert reference_of(typed).name == named
     else:
-        with pytest.raises(PaperError, match="is no PMC id, PubMed id or DOI"):
+        with pytest.raises(PaperError, match="is not a PMC id, PubMed id or DOI"):
             reference_of(typed)
 
 

@@ -29,7 +29,7 @@ FORMATS: Final[Mapping[str, Format]] = {
 
 
 def format_named(name: str | None, file: DatasetFile) -> str:
-    """The name of a format if it is one; without a name the file's, told by the keys of its first record."""
+    """The name, if it is that of a format; without one, the format recognised by the keys of the first record."""
     if name is not None:
         if name not in FORMATS:
             remedy = f"{did_you_mean(name, FORMATS)}Known: {', '.join(FORMATS)}."

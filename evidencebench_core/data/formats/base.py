@@ -24,7 +24,7 @@ _TAGS: Final = frozenset({"bool", "list[bool]", "[key]"})  # of pydantic's place
 
 
 class Checked(BaseModel):
-    """A record of a file; keys that it does not know are no error."""
+    """A record of a file; unknown keys are allowed."""
 
     model_config = ConfigDict(strict=True)
 
@@ -40,7 +40,7 @@ class Source:
 
 
 def checked(model: type[_Checked], value: object, place: str) -> _Checked:
-    """The record, of the types that its format says; `InstanceError` names all that it lacks, else its first fault."""
+    """The validated record; `InstanceError` names all keys that are missing, else the first wrong value."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -64,7 +64,7 @@ def checked(model: type[_Checked], value: object, place: str) -> _Checked:
 
 
 def built_instance(place: str, **fields: Any) -> Instance:
-    """An instance of these fields, with what follows from its paper where they are ``None``."""
+    """An instance with these fields; those that are ``None`` are derived from its paper."""
     sentences = tuple(fields["sentences"])
     types = tuple(fields["sentence_types"] or ["normal_paragraph"] * len(sentences))
     check_length(f"{place}, sentence_types", types, len(sentences), "sentence")
@@ -76,7 +76,7 @@ def built_instance(place: str, **fields: Any) -> Instance:
 
 
 def check_indices(place: str, indices: Sequence[int], n_sentences: int) -> None:
-    """`InstanceError` where sentence indices are not in the paper, or there twice."""
+    """`InstanceError` if a sentence index is outside the paper or repeated."""
     for index in indices:
         if not 0 <= index < n_sentences:
             problem = f"holds sentence index {index}"

@@ -85,12 +85,12 @@ def _is_formula(block: TextBlock, n_plain: int) -> bool:
 
 def run_in_heading(line: Line, body: Body) -> int:
     """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
-    for look in ("bold", "italic"):
-        n = next((i for i, word in enumerate(line.words) if not getattr(word, look)), 0)
+    for style in ("bold", "italic"):
+        n = next((i for i, word in enumerate(line.words) if not getattr(word, style)), 0)
         if not 0 < n <= 12:
             continue
         text = Line(line.words[:n]).text
-        is_long = len(text) > 3 and (look == "bold" or n > 1 or len(text) > 5)
+        is_long = len(text) > 3 and (style == "bold" or n > 1 or len(text) > 5)
         if text.endswith((".", ":", "—", "–", "?")) and text[0].isupper() and is_long:
             return n
     return 0

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.metrics import best_cover, ceiling_range, optimal_cover
-from evidencebench_core.metrics.cover import _largest
+from evidencebench_core.metrics import best_cover, ceiling_range, cover, optimal_cover
 
 Covers = list[frozenset[int]]
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=9)
@@ -92,6 +91,14 @@ def steiner_triples(n_points: int) -> Covers:
     return list(map(frozenset, triples))
 
 
+def test_a_search_that_stops_early_bounds_the_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cover, "_OPTIONS", {"mip_rel_gap": 0.0, "node_limit": 0})
+    cover._largest.cache_clear()
+    low, high = ceiling_range(steiner_triples(15), 5) or (0.0, 0.0)
+    assert low <= 27 / 35 < high  # 7 triples a point; every two share one, and two hold three
+    cover._largest.cache_clear()
+
+
 def test_a_hard_cover_ends_with_the_same_range_every_time() -> None:
     covers = steiner_triples(45)
     low, high = ceiling_range(covers, 10) or (0.0, 0.0)
@@ -100,5 +107,5 @@ def test_a_hard_cover_ends_with_the_same_range_every_time() -> None:
     best = best_cover(covers, 10)
     assert (len(best), n_covered(best, covers) / 330) == (10, low)
     assert n_covered(optimal_cover(covers), covers) == 330
-    _largest.cache_clear()
+    cover._largest.cache_clear()
     assert ceiling_range(covers, 10) == (low, high)

@@ -71,6 +71,10 @@ def test_interval_agrees_with_scipy() -> None:
         (values,), np.mean, method="percentile", n_resamples=9_999, rng=np.random.default_rng(2)
     ).confidence_interval
     assert ends(interval(values)) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+    skewed = interval(values**2)  # Student's t would reach as far to both sides
+    assert skewed.high - skewed.value > 1.05 * (skewed.value - skewed.low)  # type: ignore[operator]
+    few = np.arange(60)[:, None] < 5  # of sixty papers five have any
+    assert ratios(values[:, None] * few, few) == [interval(values[:5])]
     student = ttest_1samp(values[:39], 0).confidence_interval()
     assert ends(interval(values[:39])) == pytest.approx((student.low, student.high))
 

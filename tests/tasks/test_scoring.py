@@ -48,7 +48,8 @@ def test_by_hand() -> None:
     expected = {"aspect_recall": 7 / 18, "picks": 4 / 3, "precision": 1 / 2, "f1": 1.3 / 3}
     assert means == pytest.approx(expected)
     over, few = (next(note for note in result.notes if word in note) for word in ("more than K", "3 papers"))
-    assert over.startswith("ER@Optimal: 1 selection ")
+    assert over.startswith("ER@Optimal: 1 selection has more")
+    assert result.ceiling_text == "100.0%"
     assert "ER@" not in few  # so that it is said once for all tasks
 
 
@@ -78,7 +79,7 @@ def test_a_missing_instance_is_named_and_left_out_or_scored_0_when_asked() -> No
     for nothing in (score(ER, GOLD, {}), score(ER, [], {})):
         means = (nothing.aspect_recall, nothing.standard_error, nothing.ci95, nothing.ceiling)
         assert (*means, nothing.random_expectation, nothing.per_instance) == (*[None] * 5, {})
-        assert len(nothing.notes) == bool(nothing.missing)
+        assert (len(nothing.notes), nothing.ceiling_text) == (bool(nothing.missing), "")
 
 
 def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling() -> None:
@@ -89,6 +90,16 @@ def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling(
     result = score(task_named("er@1"), GOLD, {"p1": [0], "p2": [0], "p3": [5]})
     assert result.ceiling == result.aspect_recall == pytest.approx(11 / 18)
     assert result.n_over_budget == 0
+    bare = score(
+        task_named("er@1"), [("x", evidence(3, [()], set(), 0))], {"x": [0]}
+    )  # nothing covers its aspect
+    assert bare.random_expectation == bare.aspect_recall == bare.ceiling == 0.0
+
+
+def test_recalls_that_were_measured_elsewhere() -> None:
+    result = score(ER, GOLD, {"p1": 0.5, "p2": 1.0})
+    assert (result.aspect_recall, result.missing) == (0.75, ("p3",))
+    assert [result.measures[name].value for name in ("aspect_recall", "picks")] == [0.75, None]
 
 
 def test_papers_are_drawn_whole() -> None:

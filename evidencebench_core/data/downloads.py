@@ -60,10 +60,8 @@ def download(
     licence of each file before it is fetched, ``progress`` its bytes done and bytes in all, or ``None``.
     ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` stand for GitHub's and the hub's own addresses.
     """
-    dataset = _known_entry("dataset", name, DATASETS)
-    files = (
-        dataset.splits if split is None else {split: _known_entry(f"split of {name}", split, dataset.splits)}
-    )
+    dataset = _entry_of("dataset", name, DATASETS)
+    files = dataset.splits if split is None else {split: _entry_of(f"split of {name}", split, dataset.splits)}
     paths = []
     for file in files.values():
         report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
@@ -97,7 +95,7 @@ def git_blob(path: Path) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _known_entry(noun: str, name: str, entries: Mapping[str, _T]) -> _T:
+def _entry_of(noun: str, name: str, entries: Mapping[str, _T]) -> _T:
     if name not in entries:
         remedy = f"{did_you_mean(name, entries)}Known: {', '.join(entries)}."
         raise UnknownNameError(f"{noun} {shown(name)}", "cannot be downloaded", remedy)

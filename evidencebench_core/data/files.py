@@ -48,17 +48,15 @@ def json_lines(path: Path, content: bytes, remedy: str, noun: str = "line") -> I
     """The number (from 1) and the value of each line that is not blank; a `DataError` names the line as ``noun``."""
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
-            yield number, _parsed_json(f"{path}, {noun} {number}", line, remedy)
+            yield number, _parsed(f"{path}, {noun} {number}", line, remedy)
 
 
 def json_value(path: Path, remedy: str, content: bytes | None = None) -> object:
     """The value in a file, or in its ``content``; `DataError` for broken JSON, repeated keys or NaN."""
-    return _parsed_json(
-        str(path), file_content(path, _MOST_BYTES, remedy) if content is None else content, remedy
-    )
+    return _parsed(str(path), file_content(path, _MOST_BYTES, remedy) if content is None else content, remedy)
 
 
-def _parsed_json(place: str, content: bytes, remedy: str) -> object:
+def _parsed(place: str, content: bytes, remedy: str) -> object:
     try:
         text = content.decode("utf-8-sig")
         return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)

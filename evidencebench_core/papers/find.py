@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.data.files import file_content
+from evidencebench_core.data.files import file_content, vocabulary
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.sections import section_classes
 from evidencebench_core.errors import EvidenceBenchError, PaperError
@@ -29,22 +29,11 @@ lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
 _OPENING: Final = 0.4  # of an abstract: aims and methods, before the results
-_REGISTRATION: Final = re.compile(
-    r"\bregiste?r|\bNCT\d|ISRCTN|\bfund(?:ed|ing)\b|\bkey ?words\b", re.IGNORECASE
-)
-_EARLIER_WORK: Final = re.compile(
-    r"\[\s?\d|\bet al\b|\((?:[A-Z][^()]{0,60}\s)?(?:19|20)\d\d[a-z]?\b|\(\s?\d+[,–-]"
-    r"|\bprevious(?:ly)? (?:stud|report)|\breported by\b|\bother studies\b|\bprior stud"
-)
-_THIS_WORK: Final = re.compile(
-    r"\b(?:we|our|here|th(?:is|e present|e current) (?:study|trial)|these (?:results|findings|data))\b",
-    re.IGNORECASE,
-)
-_LEVEL: Final = re.compile(  # of significance, as a method
-    r"\b(?:considered|defined as|deemed|taken as)\b.{0,40}\bsignifican"
-    r"|\bsignifican\w+ (?:was|level)\b.{0,40}(?:set|defined|p\s*<)",
-    re.IGNORECASE,
-)
+_SIGNS: Final = {name: re.compile("|".join(signs)) for name, signs in vocabulary("findings.toml").items()}
+_REGISTRATION: Final = _SIGNS["registration"]
+_EARLIER_WORK: Final = _SIGNS["earlier work"]
+_THIS_WORK: Final = _SIGNS["this work"]
+_LEVEL: Final = _SIGNS["level"]
 _POINTER: Final = re.compile(r"\b(Tab|Fig)(?:les?|ures?|s?\.)?\s*(S?\d{1,3})", re.IGNORECASE)
 
 

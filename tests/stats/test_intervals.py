@@ -110,6 +110,8 @@ class TestRatios:
         assert (nothing.value, nothing.low) == (None, None)
         below_zero = ratios([[-1.0, 1.0], [0.0, 1.0]], np.ones((2, 2)), differences=[([0], [1])])[-1]
         assert below_zero == Estimate(-1.5, -2.0, 1.0, 4)  # -1 to 1 less 0 to 1
+        count = ratios([[2.0, 1.0], [0.0, 1.0]], np.ones((2, 2)), differences=[([0], [1])])[-1]
+        assert ends(count) == pytest.approx((-1.0, 12.7062), abs=5e-5)  # 0 to any number less 0 to 1
 
     def test_undefined(self) -> None:
         tops = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

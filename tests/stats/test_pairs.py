@@ -84,7 +84,7 @@ def test_holm_by_hand() -> None:
     assert holm([0.03, 0.01, 0.6, 0.02]) == pytest.approx((0.06, 0.04, 0.6, 0.06))
     # It never falls as p grows: 3 * 0.02 = 0.06, then 2 * 0.025 = 0.05, raised to 0.06. And it is at most 1.
     assert holm([0.02, 0.025, 0.9]) == pytest.approx((0.06, 0.06, 0.9))
-    assert holm([0.6, 1.0]) == (1.0, 1.0)
+    assert holm([0.6, 1.0, 0.0]) == (1.0, 1.0, 0.0)
     # A test that could not be made does not count.
     assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
     assert holm([]) == ()

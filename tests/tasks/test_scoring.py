@@ -107,6 +107,9 @@ def test_papers_are_drawn_whole() -> None:
     two, one_paper = (score(ER, GOLD, selections, papers={"p1": "a", "p2": "a", "p3": p}) for p in "ba")
     assert (two.n_papers, two.aspect_recall, two.ci95) == (2, pytest.approx(5 / 9), (0.0, 1.0))
     assert (one_paper.n_papers, one_paper.ci95) == (1, None)
+    assert [("1 paper " in note, "2 papers" in note) for note in (one_paper.notes[-1], two.notes[-1])] == [
+        (True, False), (False, True),
+    ]  # fmt: skip
 
 
 def test_what_is_refused() -> None:
@@ -134,6 +137,7 @@ def test_as_json_and_as_a_table_every_instance_has_a_row_and_a_reason() -> None:
         *("measures", "n_over_budget", "n_papers"),
     }
     assert json.loads(json.dumps(as_dict)) == as_dict
+    assert score(RESULTS, GOLD, answers, sufficient=True).as_dict() == as_dict | {"sufficient_gold": True}
     assert (as_dict["task"], as_dict["missing"], as_dict["ci95"]) == ("result-er@optimal", ["p2"], None)
     assert as_dict["skipped"] == {"p3": "it has no result aspects"}
     assert as_dict["measures"]["picks"] == {"value": 1.0, "low": None, "high": None, "n": 1}

@@ -10,7 +10,6 @@ asked for other than once.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import multiprocessing
@@ -35,17 +34,12 @@ CASES = ((0.2, 32, 1.15), (1.0, 32, 1.05))  # seconds a call, calls at once, the
 
 # -- the server -----------------------------------------------------------------------------------
 
+_MESSAGE = {"role": "assistant", "content": "3: the effect\n7: its size\n\nDECISION: [3, 7]"}
 _COMPLETION = json.dumps(
     {
         "object": "chat.completion",
         "model": "scripted",
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": "stop",
-                "message": {"role": "assistant", "content": "3: the effect\n7: its size\n\nDECISION: [3, 7]"},
-            }
-        ],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": _MESSAGE}],
         "usage": {"prompt_tokens": 7_000, "completion_tokens": 20, "total_tokens": 7_020},
     }
 ).encode()
@@ -146,12 +140,9 @@ def run_of(source: Path, latency: float, concurrency: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path, nargs="?")
-    options = parser.parse_args()
     is_good = True
     with tempfile.TemporaryDirectory() as folder:
-        source = options.file or copies(SAMPLE, 96, Path(folder) / "copies.json")
+        source = Path(sys.argv[1]) if sys.argv[1:] else copies(SAMPLE, 96, Path(folder) / "copies.json")
         for latency, concurrency, limit in CASES:
             context = multiprocessing.get_context("spawn")  # each from the start, imports and all
             with ProcessPoolExecutor(1, context) as pool:

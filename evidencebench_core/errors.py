@@ -33,31 +33,19 @@ class EvidenceBenchError(Exception):
 
 
 class DataError(EvidenceBenchError):
-    """A dataset file, or something in it, is wrong."""
+    """A dataset file, or something in it, is wrong, or it could not be fetched whole."""
 
 
 class InstanceError(DataError):
     """One instance breaks the format's promises; ``place`` is ``"<instance id>.<field>"``."""
 
 
-class StreamError(DataError):
-    """The file cannot be read as instances: truncated, binary, changed while being read, ..."""
-
-
-class DownloadError(DataError):
-    """A dataset could not be fetched whole; nothing stands under its final name."""
-
-
 class StoreError(EvidenceBenchError):
-    """The SQLite store cannot do what was asked; it is as it was before."""
+    """The SQLite store cannot do what was asked, and is as it was before; or its file was damaged."""
 
 
 class UnknownNameError(StoreError):
     """No dataset, instance or run of that name."""
-
-
-class DamageError(StoreError):
-    """Something in the store is not what was written, or is lost: the file was damaged."""
 
 
 class SettingError(EvidenceBenchError):

@@ -77,9 +77,9 @@ def visible_texts(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
-        return {name: one if name == "id" else visible_texts(one) for name, one in value.items()}
+        return {name: part if name == "id" else visible_texts(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [visible_texts(one) for one in value]
+        return [visible_texts(part) for part in value]
     return value
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.primitives import from_blob
-from evidencebench_core.errors import DamageError, StoreError
+from evidencebench_core.errors import StoreError
 
 SCHEMA: Final = Path(__file__).with_name("schema.sql").read_text("utf-8")
 APPLICATION_ID, VERSION = map(int, re.findall(r"^PRAGMA \w+ = (\d+);", SCHEMA, re.M))
@@ -29,7 +29,7 @@ class _Connection(sqlite3.Connection):
 
 
 class Database:
-    """A store's file, which is made when it is first used, and a connection to it for each thread."""
+    """A store's file, created on first use, with one connection per thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -52,9 +52,9 @@ class Database:
 
     @contextmanager
     def write(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
-        """The same with a write transaction: committed at the end, rolled back on any exception.
+        """The same inside a write transaction, committed at the end and rolled back on any exception.
 
-        There is one writer at a time. What is committed survives a kill and, where ``durable``, a power cut.
+        There is one writer at a time. A commit survives a kill of the process and, if ``durable``, a power cut.
         """
         with self._writing, self.read() as db:
             db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -92,7 +92,7 @@ class Database:
         if version == application == n_tables == 0:
             return False
         if application != APPLICATION_ID:
-            raise StoreError(str(self.path), "is a database, but no EvidenceBench store", _ANOTHER)
+            raise StoreError(str(self.path), "is a database, but not an EvidenceBench store", _ANOTHER)
         if version != VERSION:
             problem = f"is a store of version {version}, and this program reads version {VERSION}"
             raise StoreError(str(self.path), problem, "Name another store, or make a new one.")
@@ -100,7 +100,7 @@ class Database:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Raise SQLite's errors as `StoreError`, but for mistakes in a query: these are ours."""
+        """Raise SQLite's errors as `StoreError`, except mistakes in a query, which are bugs of ours."""
         try:
             yield
         except sqlite3.Error as error:
@@ -109,8 +109,7 @@ class Database:
             problem, remedy = next((meaning for code, meaning in meanings if name.startswith(code)), ("", ""))
             if not problem:
                 raise
-            kind = DamageError if name.startswith("SQLITE_CORRUPT") else StoreError
-            raise kind(str(self.path), f"{problem} ({error})", remedy) from error
+            raise StoreError(str(self.path), f"{problem} ({error})", remedy) from error
 
 
 def _paper_text(body: bytes) -> str:

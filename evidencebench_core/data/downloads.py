@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from pydantic import TypeAdapter
 
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.errors import DownloadError, SettingError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import DataError, SettingError, UnknownNameError, did_you_mean, shown
 
 BytesDone = Callable[[int, int | None], object]
 _T = TypeVar("_T")
@@ -60,8 +60,8 @@ def download(
     licence of each file before it is fetched, ``progress`` its bytes done and bytes in all, or ``None``.
     ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` stand for GitHub's and the hub's own addresses.
     """
-    dataset = _entry("dataset", name, DATASETS)
-    files = dataset.splits if split is None else {split: _entry(f"split of {name}", split, dataset.splits)}
+    dataset = _entry_of("dataset", name, DATASETS)
+    files = dataset.splits if split is None else {split: _entry_of(f"split of {name}", split, dataset.splits)}
     paths = []
     for file in files.values():
         report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
@@ -85,7 +85,7 @@ def _fetched(file: RemoteFile, folder: Path | None, progress: BytesDone) -> Path
         fetch(file, folder, progress)
     except (httpx.HTTPError, httpx.InvalidURL, OSError, SettingError) as error:  # the hub's are among them
         reason = str(error).split("\n")[0]
-        raise DownloadError(file.filename, f"cannot be fetched ({reason})", _AGAIN) from error
+        raise DataError(file.filename, f"cannot be fetched ({reason})", _AGAIN) from error
     return folder / file.filename
 
 
@@ -95,7 +95,7 @@ def git_blob(path: Path) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _entry(noun: str, name: str, entries: Mapping[str, _T]) -> _T:
+def _entry_of(noun: str, name: str, entries: Mapping[str, _T]) -> _T:
     if name not in entries:
         remedy = f"{did_you_mean(name, entries)}Known: {', '.join(entries)}."
         raise UnknownNameError(f"{noun} {shown(name)}", "cannot be downloaded", remedy)
@@ -109,7 +109,7 @@ def _from_github(file: RemoteFile, folder: Path, progress: BytesDone) -> None:
     if target.exists():
         if git_blob(target) != file.git_blob:
             remedy = "Move it away, or name another folder."
-            raise DownloadError(str(target), "is there already, with other content", remedy)
+            raise DataError(str(target), "is there already, with other content", remedy)
         return
     base = (os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB).rstrip("/")
     url = f"{base}/bf1d963/{file.folder}/{file.filename}"
@@ -121,7 +121,7 @@ def _from_github(file: RemoteFile, folder: Path, progress: BytesDone) -> None:
             progress(stream.tell(), None)
         stream.flush()
         if git_blob(Path(stream.name)) != file.git_blob:
-            raise DownloadError(url, "sent something else than expected", _AGAIN)
+            raise DataError(url, "sent something else than expected", _AGAIN)
 
 
 def _from_hub(file: RemoteFile, folder: Path, progress: BytesDone) -> None:

@@ -17,7 +17,7 @@ _MOST_BYTES: Final = 128 << 20
 
 
 def regular_file(path: Path, remedy: str) -> BinaryIO:
-    """An open file; `DataError` if it is none or cannot be read. A pipe is refused: to open it could wait for ever."""
+    """The opened file; `DataError` if it is not a regular file or cannot be read: a pipe could block for ever."""
     try:
         if path.exists() and not path.is_file():
             raise DataError(str(path), "is not a regular file", remedy)
@@ -28,7 +28,7 @@ def regular_file(path: Path, remedy: str) -> BinaryIO:
 
 
 def file_content(path: Path, most: int, remedy: str) -> bytes:
-    """The bytes of a regular file, or `DataError`: if it is none, cannot be read or has more than that."""
+    """The bytes of a regular file; `DataError` if it is not one, cannot be read or has more than ``most`` bytes."""
     with regular_file(path, remedy) as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -45,18 +45,18 @@ def vocabulary(name: str) -> dict[str, Any]:
 
 
 def json_lines(path: Path, content: bytes, remedy: str, noun: str = "line") -> Iterator[tuple[int, object]]:
-    """The number of each line that is not blank, from 1, and its value; `DataError` names the line as ``noun``."""
+    """The number (from 1) and the value of each line that is not blank; a `DataError` names the line as ``noun``."""
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
-            yield number, _value(f"{path}, {noun} {number}", line, remedy)
+            yield number, _parsed(f"{path}, {noun} {number}", line, remedy)
 
 
 def json_value(path: Path, remedy: str, content: bytes | None = None) -> object:
-    """The value of a file, or of its ``content``: no key is twice in an object, NaN is no number; else `DataError`."""
-    return _value(str(path), file_content(path, _MOST_BYTES, remedy) if content is None else content, remedy)
+    """The value in a file, or in its ``content``; `DataError` for broken JSON, repeated keys or NaN."""
+    return _parsed(str(path), file_content(path, _MOST_BYTES, remedy) if content is None else content, remedy)
 
 
-def _value(place: str, content: bytes, remedy: str) -> object:
+def _parsed(place: str, content: bytes, remedy: str) -> object:
     try:
         text = content.decode("utf-8-sig")
         return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
@@ -78,9 +78,9 @@ def _no_constant(name: str) -> NoReturn:
 
 @contextmanager
 def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
-    """A stream to write to; what was written stands at ``path``, on disk, once the block has ended without an error.
+    """A stream to write to; its content appears at ``path`` only after the block has ended without an error.
 
-    A link stays a link; a device or a pipe is written to as it is. A ``private`` file can be read by its owner only.
+    Links are followed; a device or a pipe is written to directly. Only its owner can read a ``private`` file.
     """
     path = Path(path).resolve()
     part = path.with_name(f".{path.name[:60]}.{uuid.uuid4().hex[:8]}.part")

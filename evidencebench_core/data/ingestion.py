@@ -20,7 +20,7 @@ from evidencebench_core.data.primitives import checked_name, digest, now, proces
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in, instance_blobs
 from evidencebench_core.data.stream import DatasetFile
 from evidencebench_core.data.upkeep import remove_dataset, remove_unfinished
-from evidencebench_core.errors import InstanceError, SettingError, StoreError, StreamError, shown
+from evidencebench_core.errors import DataError, InstanceError, SettingError, StoreError, shown
 
 Progress = Callable[[int, int, int], object]
 
@@ -30,7 +30,7 @@ _ENDINGS: Final = re.compile(r"(?<=.)(?:\.(?:json|jsonl|ndjson|csv|tsv|gz|zst|zs
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """``added`` is False if the store had the same content before, maybe under another name."""
+    """``added`` is False if the store already had the same content, under any name."""
 
     dataset: DatasetInfo
     added: bool
@@ -47,12 +47,12 @@ def ingest(
     format: str | None = None,  # noqa: A002 - what people call it
     corpus: Path | None = None,
 ) -> IngestResult:
-    """Read a dataset file into the store, batch by batch: others can write in between, and see it once it is whole.
+    """Read a dataset file into the store in batches: others can write in between, and see it once it is complete.
 
-    Whatever ends it before, nothing of it stays: what a killed ingest leaves is removed by the next one. By default
-    ``name`` is the file's without its endings, ``source`` the file, ``format`` told by the file's keys, and ``corpus``,
-    of a format that has its papers apart, ``corpus.jsonl`` beside it. ``progress`` is given bytes of the file, bytes in
-    all and instances done; the bytes run twice, first with 0 instances. What it raises cancels the ingest.
+    If it fails, nothing of it stays; what a killed ingest leaves behind is removed by the next one. By default ``name``
+    is that of the file without its endings, ``source`` the file, ``format`` recognised by the file's keys, and
+    ``corpus`` (for formats that keep papers apart) ``corpus.jsonl`` beside it. ``progress`` receives bytes read, bytes
+    in all and instances done; the file is read twice, the first time with 0 instances. An exception in it cancels.
     """
     path = Path(path)
     name = checked_name(_ENDINGS.sub("", path.name)[:100] if name is None else name, "dataset")
@@ -63,7 +63,7 @@ def ingest(
         corpus = Path(corpus or path.with_name("corpus.jsonl"))
         if not corpus.is_file():
             problem = f"comes with its papers in another file, and {corpus} is not there"
-            raise StreamError(str(path), problem, "Name the corpus with --corpus.")
+            raise DataError(str(path), problem, "Name the corpus with --corpus.")
         with DatasetFile(corpus) as file:
             sha256 += file.sha256()
     elif corpus is not None:
@@ -87,11 +87,11 @@ def ingest(
             _write_file(store, parsed, FORMATS[format], dataset_id, progress)
             if file.sha256() != content:
                 remedy = "Wait until it is whole, then try again."
-                raise StreamError(str(path), "changed while being read", remedy)
+                raise DataError(str(path), "changed while being read", remedy)
         with store.write() as db:
             return IngestResult(_ready(db, dataset_id), added=True, left_out=dict(parsed.left_out))
     except BaseException as error:
-        with suppress(StoreError):  # else it is removed by the next ingest
+        with suppress(StoreError):  # the next ingest removes what is left
             remove_dataset(store, dataset_id)
         if not isinstance(error, sqlite3.IntegrityError):
             raise
@@ -100,7 +100,7 @@ def ingest(
 
 
 def add_instance(store: Store, name: str, instance: Instance) -> DatasetInfo:
-    """Add an instance to a dataset of those marked by hand, which is made where there is none, and stays the same."""
+    """Add an instance to a dataset that is marked by hand; the first one creates it, later ones keep its identity."""
     name = checked_name(name, "dataset")
     with store.write() as db:
         info = next((info for info in datasets_in(db) if info.name == name), None)
@@ -118,7 +118,7 @@ def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) ->
 
 
 def _ready(db: sqlite3.Connection, dataset_id: int) -> DatasetInfo:
-    """Show a dataset to readers; `sqlite3.IntegrityError` where it is there twice."""
+    """Make a dataset visible to readers; `sqlite3.IntegrityError` if it exists already."""
     db.execute("UPDATE datasets SET ingested_at = ? WHERE id = ?", (now("microseconds"), dataset_id))
     return next(info for info in datasets_in(db) if info.id == dataset_id)
 
@@ -137,14 +137,14 @@ def _write_file(store: Store, source: Source, format: Format, dataset_id: int, p
         raise InstanceError(f"{file.path}, {error.place}", error.problem, error.remedy) from error
     except (orjson.JSONEncodeError, RecursionError) as error:
         place = f"{file.path}, after {n_instances} instances"
-        raise StreamError(place, f"is nested too deeply ({error})", "Make it flatter.") from error
+        raise DataError(place, f"is nested too deeply ({error})", "Make it flatter.") from error
     if n_instances == 0:
         reasons = ", ".join(f"{n} {reason}" for reason, n in source.left_out.items())
-        raise StreamError(str(file.path), f"holds no instance: {reasons}", "Give a file with evidence.")
+        raise DataError(str(file.path), f"holds no instance: {reasons}", "Give a file with evidence.")
 
 
 def _write(db: sqlite3.Connection, dataset_id: int, instance: Instance) -> None:
-    """Write one inside the transaction that is open; `InstanceError` where it cannot be stored."""
+    """Insert an instance in the open transaction; `InstanceError` if it cannot be stored."""
     place, evidence = f"instance {shown(instance.id)}", instance.evidence
     try:
         paper = paper_content(instance.sentences, instance.sentence_types)

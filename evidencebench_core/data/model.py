@@ -1,4 +1,4 @@
-"""A benchmark instance, whatever file it came from; nobody changes one, so threads and sessions share it."""
+"""A benchmark instance, whatever file it came from; immutable, so threads and sessions can share it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -95,5 +95,5 @@ def paper_content(sentences: Sequence[str], sentence_types: Sequence[SentenceTyp
 
 
 def paper_key(sentences: Sequence[str], sentence_types: Sequence[SentenceType]) -> str:
-    """The SHA-256 by which a paper is the same paper, whatever id it goes by."""
+    """SHA-256 of a paper's content, which identifies it under any id."""
     return hashlib.sha256(paper_content(sentences, sentence_types)).hexdigest()

@@ -12,13 +12,13 @@ from evidencebench_core.errors import StoreError, UnknownNameError, shown
 
 @dataclass(frozen=True, slots=True)
 class NamedSets(Generic[T]):
-    """A table of such sets: name, sha256, body, when it was added, and what else `info` takes."""
+    """A table of such sets: name, sha256, body, time of addition, and whatever else `info` takes."""
 
     table: str
     noun: str  # "item set"
     columns: tuple[str, ...]  # of `info`, in its order
     info: Callable[..., T]
-    remedy: str  # where there is none yet
+    remedy: str  # while there are none yet
 
     def all(self, store: Store) -> tuple[T, ...]:
         with store.read() as db:
@@ -37,7 +37,7 @@ class NamedSets(Generic[T]):
         return from_blob(row[0])
 
     def add(self, store: Store, name: str, sha256: str, body: object, values: Mapping[str, object]) -> T:
-        """Keep one; where the store has the same content, maybe under another name, that one."""
+        """Add a set; if the store already has the same content, under any name, return that one."""
         for info in self.all(store):
             if info.sha256 == sha256:
                 return info
@@ -47,12 +47,12 @@ class NamedSets(Generic[T]):
         return self._write(store, f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
 
     def rename(self, store: Store, name: str, new: str) -> T:
-        """Give one another name, which must be free."""
+        """Rename a set; the new name must be free."""
         row = {"name": checked_name(new, self.noun), "sha256": self.named(store, name).sha256}
         return self._write(store, f"UPDATE {self.table} SET name = :name WHERE sha256 = :sha256", row)
 
     def delete(self, store: Store, name: str) -> None:
-        """Delete one with its runs; stored answers of models stay, and are found again."""
+        """Delete a set with its runs; stored answers of models stay and will be reused."""
         with store.write() as db:
             sha256 = self.named(store, name).sha256
             db.execute("DELETE FROM runs WHERE subject = ?", (sha256,))

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 import zstandard
 
-from evidencebench_core.errors import DamageError, StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.words import one_line
 
 T = TypeVar("T", bound="Named")
@@ -27,7 +27,7 @@ class Named(Protocol):
 
 
 class _Coders(threading.local):
-    """A thread's own: to make them takes longer than most blobs."""
+    """One per thread: creating them takes longer than coding most blobs."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=3, write_checksum=True).compress
@@ -43,7 +43,7 @@ def now(timespec: str = "seconds") -> str:
 
 
 def process_mark(pid: int) -> str:
-    """A process that is alive, by its id and the time when it began; ``""`` if it is gone."""
+    """The id and start time of a running process; ``""`` if there is none with this id."""
     import psutil  # type: ignore[import-untyped]
 
     try:
@@ -63,18 +63,18 @@ def digest(value: object) -> str:
 
 
 def to_blob(value: object) -> bytes:
-    """A JSON-able value, or its JSON, as a zstd frame, which has a checksum."""
+    """A JSON-able value, or its JSON, as a zstd frame with a checksum."""
     content = value if isinstance(value, bytes) else orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
     return _coders.compress(content)
 
 
 def from_blob(blob: bytes) -> Any:
-    """The value of a `to_blob`; `DamageError` where it is not as it was written."""
+    """The value of a `to_blob`; `StoreError` where it is not as it was written."""
     try:
         return orjson.loads(_coders.decompress(blob))
     except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
         remedy = "Restore the store from a backup, or make a new one from the same files."
-        raise DamageError("a record of the store", f"is damaged ({error})", remedy) from error
+        raise StoreError("a record of the store", f"is damaged ({error})", remedy) from error
 
 
 def checked_name(name: str, noun: str) -> str:
@@ -87,7 +87,7 @@ def checked_name(name: str, noun: str) -> str:
 
 
 def by_name(infos: Iterable[T], name: str, noun: str, path: Path, remedy: str) -> T:
-    """The one of a name; `UnknownNameError` where there is none, with a ``remedy`` where there is nothing at all."""
+    """The one with that name, else `UnknownNameError`, which gives the ``remedy`` if there are none at all."""
     known = {info.name: info for info in infos}
     if name not in known:
         choices = f"There are: {', '.join(known)}." if known else remedy

@@ -13,14 +13,14 @@ class QuoteFinder:
         self._extents = list(pairwise(accumulate(map(len, parts), initial=0)))
 
     def find(self, quote: str) -> tuple[int, ...]:
-        """The sentences of its first occurrence (`sentences_in`); none where it is not in the paper."""
+        """The sentences of its first occurrence (`sentences_in`); empty if it is not in the paper."""
         wanted = letters(quote)
         start = self._text.find(wanted) if wanted else -1
         return sentences_in(self._extents, (start, start + len(wanted))) if start >= 0 else ()
 
 
 def sentences_in(extents: Sequence[tuple[int, int]], span: tuple[int, int]) -> tuple[int, ...]:
-    """The sentences of which at least half lies in a span, or half of it in them; ``extents`` are theirs."""
+    """The sentences that lie at least half in the span, or hold at least half of it."""
     start, stop = span
     sentences = []
     for index, (first, end) in enumerate(extents):

@@ -1,4 +1,4 @@
-"""What a person types to search for, as an expression of FTS5, and where in a paper it is met.
+"""User input as an FTS5 expression, and where in a paper it matches.
 
 Words must all occur, "a quoted phrase" as it stands; the last word, if it is not quoted, may be the beginning of one.
 """

@@ -35,7 +35,7 @@ _LONGEST_BACK_MATTER: Final = 90
 
 @lru_cache(maxsize=1 << 14)  # papers have the same headings
 def class_of_heading(heading: str) -> SectionClass | None:
-    """The class of a main heading; ``None`` for every other heading, which opens no section of its own.
+    """The class of a main heading; ``None`` for any other heading.
 
     It is read in parts around "and", "&", "," and "/". Every part must be known, and the first main one decides:
     "Results and discussion" is results.
@@ -67,7 +67,7 @@ def is_label(heading: str) -> bool:
 
 
 def is_aside(text: str) -> bool:
-    """Whether a paragraph begins like key words, abbreviations, an article's history or the like."""
+    """Whether a paragraph starts like key words, abbreviations, an article history or the like."""
     return _pattern("aside").match(text) is not None
 
 
@@ -89,7 +89,7 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
        and headings directly above abstract sentences that are not the paper's title block.
     2. Headings above all text (the title block) are other.
     3. A main heading (`class_of_heading`) and what follows it are of its class, up to the next one. "Background" below
-       the methods, results or discussion is no main heading.
+       the methods, results or discussion is not a main heading.
     4. Text above the first main heading is introduction where methods, results or a discussion follow, else other.
     """
     headings = [index for index, kind in enumerate(types) if kind == "section_name"]

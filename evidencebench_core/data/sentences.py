@@ -75,25 +75,25 @@ def _after_stop(word: str, right: str, cited: bool) -> bool | None:
     stem = word.rstrip(_CLOSERS)
     named = stem.lstrip(_OPENING)[:-1]
     bare = named.casefold()
-    begins = right.lstrip(_OPENING).rstrip(",") in _words("openers")
+    begins = right.lstrip(_OPENING).rstrip(",") in _abbreviations("openers")
     capital = _CAPITAL.match(right) is not None
     initials = _INITIAL.fullmatch(word) and _INITIAL.fullmatch(right)
-    numbered = bare in _words("before_number") and any(map(str.isdigit, right))
+    numbered = bare in _abbreviations("before_number") and any(map(str.isdigit, right))
     letter = len(named) == 1 and named.isupper()
     verdict: bool | None = None
     if not stem.endswith(".") or stem.endswith(".."):
         verdict = True if cited and capital else None
-    elif bare in _words("never_last") or initials or numbered:
+    elif bare in _abbreviations("never_last") or initials or numbered:
         verdict = False
-    elif bare in _words("may_be_last") or "." in bare.strip("0123456789.") or letter:
-        verdict = True if begins or (capital and bare in _words("dotted")) else None
+    elif bare in _abbreviations("may_be_last") or "." in bare.strip("0123456789.") or letter:
+        verdict = True if begins or (capital and bare in _abbreviations("dotted")) else None
     elif capital or _LOWER_NAME.match(right):
         verdict = True
     return verdict
 
 
 @cache
-def _words(name: str) -> frozenset[str]:
+def _abbreviations(name: str) -> frozenset[str]:
     return frozenset(vocabulary("abbreviations.toml")[name])
 
 

@@ -51,7 +51,7 @@ class DatasetInfo:
 
     @property
     def stamp(self) -> str:
-        """Tells its content from any other, and from what it was before if it grows."""
+        """Changes whenever its content does."""
         return f"{self.sha256} {self.ingested_at}" if self.source == MARKED_BY_HAND else self.sha256
 
 
@@ -75,15 +75,15 @@ _Dataset = str | DatasetInfo
 class Store(Database):
     """Datasets, and the connection to everything else that is kept beside them, for any thread.
 
-    Nothing is opened or made before it is asked for something. Every method raises `StoreError` if the file cannot be
-    used, and `UnknownNameError` for a dataset or an instance that is not there.
+    The file is opened or created on first use. Every method raises `StoreError` if the file cannot be used, and
+    `UnknownNameError` for an unknown dataset or instance.
     """
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
 
     def backup(self, path: Path, overwrite: bool = False) -> int:
-        """Copy the store, as it is now, to a file that only its owner may read; its size in bytes."""
+        """Copy the store to a file that only its owner can read; returns its size in bytes."""
         path = Path(path).resolve()
         if not self.path.is_file():
             raise StoreError(str(self.path), "is not there", "Name the store with --store.")
@@ -101,7 +101,7 @@ class Store(Database):
             return datasets_in(db)
 
     def dataset(self, dataset: _Dataset) -> DatasetInfo:
-        """The dataset of a name; what is one already, is not looked up again."""
+        """The dataset with that name; a `DatasetInfo` is returned as it is."""
         if isinstance(dataset, DatasetInfo):
             return dataset
         return by_name(self.datasets(), dataset, "dataset", self.path, "Ingest a file first.")
@@ -115,7 +115,7 @@ class Store(Database):
         return self._column("paper_id", dataset)
 
     def paper_keys(self, dataset: _Dataset) -> dict[str, str]:
-        """`paper_key` by instance id, in the order of the file: who has the same one has the same paper."""
+        """`paper_key` by instance id, in the order of the file; equal keys are equal papers."""
         return self._column("(SELECT key FROM papers WHERE id = paper)", dataset)
 
     def _column(self, column: str, dataset: _Dataset, limit: int | None = None) -> dict[str, str]:
@@ -165,7 +165,7 @@ class Store(Database):
         return tuple(starmap(InstanceRow, self._by_id(dataset, ids, ", ".join(InstanceRow._fields))))
 
     def _by_id(self, dataset: _Dataset, ids: Iterable[str], columns: str) -> Iterator[tuple[Any, ...]]:
-        """Columns of instances, the first one being the id, in the order asked for, read batch by batch."""
+        """Columns of instances (the first is the id), in the order asked for, read in batches."""
         info, ids = self.dataset(dataset), tuple(ids)
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
@@ -183,7 +183,7 @@ class Store(Database):
 
 
 def open_store(path: Path | str | None = None) -> Store:
-    """The store there, else at ``EVIDENCEBENCH_STORE``, else in the user's data folder; made when it is first used."""
+    """The store at ``path``, else at ``EVIDENCEBENCH_STORE``, else in the user's data folder; created on first use."""
     import platformdirs
 
     default = platformdirs.user_data_path("evidencebench", appauthor=False) / "store.sqlite"
@@ -191,13 +191,13 @@ def open_store(path: Path | str | None = None) -> Store:
 
 
 def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
-    """The datasets that are there for readers."""
+    """The datasets that readers can see."""
     rows = db.execute("SELECT * FROM ready_datasets")
     return tuple([DatasetInfo(*row[:-2], *map(bool, row[-2:])) for row in rows])
 
 
 def instance_blobs(instance: Instance) -> tuple[bytes, bytes]:
-    """The gold, since scores read nothing else, and what no column has."""
+    """The gold, apart because scoring reads nothing else, and the fields without a column."""
     gold = [(a.id, a.sentence_indices, a.is_result, a.text) for a in instance.evidence.aspects]
     body = {name: getattr(instance, name) for name in _IN_BODY}
     if instance.sections != section_titles(instance.sentences, instance.sentence_types):

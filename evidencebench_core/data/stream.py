@@ -22,7 +22,7 @@ import ijson
 import zstandard
 
 from evidencebench_core.data.files import regular_file, vocabulary
-from evidencebench_core.errors import StreamError, shown
+from evidencebench_core.errors import DataError, shown
 
 REMEDY: Final = "Give JSON, JSON lines or CSV in UTF-8, plain, gzip or zstd; docs/data.md shows every format."
 _CHUNK: Final = 1 << 16
@@ -32,7 +32,7 @@ csv.field_size_limit(1 << 27)  # a cell may hold a paper
 
 
 class Record(NamedTuple):
-    """A piece of a file that is to be an instance."""
+    """A part of a file that should become an instance."""
 
     place: str  # in the file: "instance 'x'", "record 3", "line 3"
     id: str | None  # the key it stands under
@@ -65,7 +65,7 @@ class DatasetFile:
 
     @cached_property
     def _head(self) -> bytes:
-        """What `read` gives next, without a byte order mark and blanks."""
+        """What `read` returns next, without byte order mark and leading blanks."""
         with self._errors():
             if self._content.peek(3).startswith(codecs.BOM_UTF8):
                 self._content.read(3)
@@ -77,16 +77,16 @@ class DatasetFile:
 
     @property
     def bytes_read(self) -> int:
-        """Of the file, not of its content."""
+        """Bytes of the file as stored, not of its decompressed content."""
         return self._file.tell()
 
     def read(self, size: int = -1) -> bytes:
-        """The next piece of the content; `StreamError` where it cannot be decompressed, or is nested too deeply."""
+        """The next piece of the content; `DataError` where it cannot be decompressed, or is nested too deeply."""
         with self._errors():
             piece = self._content.read(size)
         # ijson's memory grows with the square of the depth; the counts save most searches.
         if piece.count(b"[") + piece.count(b"{") > 1000 and _DEEP.search(piece):
-            raise StreamError(str(self.path), "is nested more than 200 deep", REMEDY)
+            raise DataError(str(self.path), "is nested more than 200 deep", REMEDY)
         self._digest.update(piece)
         return piece
 
@@ -96,7 +96,7 @@ class DatasetFile:
             yield
         except (EOFError, zlib.error, zstandard.ZstdError, OSError) as error:
             problem = f"is damaged, cut off or cannot be read ({error})"
-            raise StreamError(str(self.path), problem, "Get the file again.") from error
+            raise DataError(str(self.path), problem, "Get the file again.") from error
 
     def sha256(self, progress: Callable[[int, int, int], object] = lambda *_: None) -> str:
         """Of the content, without a byte order mark; it is read to its end for it."""
@@ -107,7 +107,7 @@ class DatasetFile:
         return self._digest.hexdigest()
 
     def records(self) -> Iterator[Record]:
-        """What the file holds, in its order; `StreamError` where it cannot be read, or holds nothing."""
+        """What the file holds, in its order; `DataError` where it cannot be read, or holds nothing."""
         place, problem = "", ""
         records = self._rows() if self.is_table else self._objects()
         try:
@@ -120,9 +120,9 @@ class DatasetFile:
             is_cut = "premature EOF" in line
             problem = "ends too early: the file is cut off" if is_cut else f"is not JSON: {line.rstrip('.')}"
         except (csv.Error, UnicodeDecodeError) as error:
-            problem = f"is no table in UTF-8: {error}"
+            problem = f"is not a table in UTF-8: {error}"
         if problem or not place:
-            raise StreamError(f"{self.path}{place}", problem or "holds no instance", REMEDY)
+            raise DataError(f"{self.path}{place}", problem or "holds no instance", REMEDY)
 
     def _objects(self) -> Iterator[Record]:
         repeated: list[str] = []  # keys; an error that an object raises is lost in ijson
@@ -144,25 +144,25 @@ class DatasetFile:
             place = f"record {number}" if key is None else f"instance {shown(key)}"
             if repeated:
                 problem = f"has the key {shown(repeated[0])} twice in an object"
-                raise StreamError(f"{self.path}, {place}", problem, "Keep one of the two.")
+                raise DataError(f"{self.path}, {place}", problem, "Keep one of the two.")
             yield Record(place, key, value)
 
     def _rows(self) -> Iterator[Record]:
         for magic, name in vocabulary("errors.toml")["beginnings"].items():
             if self._head.startswith(magic.encode()):
-                raise StreamError(str(self.path), f"is {name}", REMEDY)
+                raise DataError(str(self.path), f"is {name}", REMEDY)
         header = self._head.split(b"\n")[0].decode()
         delimiter = max(",;\t", key=header.count)
         if delimiter not in header:
             problem = f"begins with {shown(header[:40])}: it is neither JSON nor a table"
-            raise StreamError(str(self.path), problem, REMEDY)
+            raise DataError(str(self.path), problem, REMEDY)
         rows = csv.DictReader(self._lines(), delimiter=delimiter, restkey="", strict=True)
         for row in rows:
             place = f"line {rows.line_num}"
             if "" in row:
                 problem = "has more cells than the first line has columns"
                 remedy = "Put quotation marks around cells with commas."
-                raise StreamError(f"{self.path}, {place}", problem, remedy)
+                raise DataError(f"{self.path}, {place}", problem, remedy)
             yield Record(place, None, {name.strip(): cell for name, cell in row.items() if cell})
 
     def _lines(self) -> Iterator[str]:

@@ -8,9 +8,9 @@ from evidencebench_core.errors import StoreError, shown
 
 
 def delete_dataset(store: Store, name: str | DatasetInfo) -> None:
-    """Delete a dataset with all that depends on it, at once for everybody: runs, notes, wordings, markings.
+    """Delete a dataset with everything that depends on it: runs, notes, wordings, markings.
 
-    Stored answers of language models stay: they were paid for, and are found again if the dataset comes back.
+    Stored answers of language models stay: they were paid for, and are reused if the dataset comes back.
     """
     info, process = store.dataset(name), process_mark(os.getpid())
     values = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:", "process": process}
@@ -22,7 +22,7 @@ def delete_dataset(store: Store, name: str | DatasetInfo) -> None:
 
 
 def rename_dataset(store: Store, name: str | DatasetInfo, new: str) -> DatasetInfo:
-    """Give a dataset another name; what depends on it stays with it."""
+    """Rename a dataset; everything that depends on it stays with it."""
     new = checked_name(new, "dataset")
     info = store.dataset(name)
     with store.write() as db:
@@ -33,7 +33,7 @@ def rename_dataset(store: Store, name: str | DatasetInfo, new: str) -> DatasetIn
 
 
 def remove_unfinished(store: Store) -> None:
-    """Remove the datasets that killed ingests and deletions have left."""
+    """Remove the datasets left behind by killed ingests and deletions."""
     with store.read() as db:
         rows = db.execute("SELECT id, process FROM datasets WHERE ingested_at = ''").fetchall()
     for dataset_id, process in rows:
@@ -42,11 +42,11 @@ def remove_unfinished(store: Store) -> None:
 
 
 def remove_dataset(store: Store, dataset_id: int) -> None:
-    """Remove a dataset that no reader sees, its instances in short transactions so that others can write meanwhile."""
-    some = "SELECT id FROM instances WHERE dataset_id = ? LIMIT 128"
+    """Remove a dataset that no reader sees, in short transactions so that others can write meanwhile."""
+    batch = "SELECT id FROM instances WHERE dataset_id = ? LIMIT 128"
     n_deleted = 1
     while n_deleted:
         with store.write(durable=False) as db:
-            n_deleted = db.execute(f"DELETE FROM instances WHERE id IN ({some})", (dataset_id,)).rowcount
+            n_deleted = db.execute(f"DELETE FROM instances WHERE id IN ({batch})", (dataset_id,)).rowcount
     with store.write(durable=False) as db:  # all else goes with it
         db.execute("DELETE FROM datasets WHERE id = ?", (dataset_id,))

@@ -3,6 +3,6 @@
 ``covers`` is everywhere a sequence with one set of sentence indices per study aspect.
 """
 
-from evidencebench_core.metrics.cover import best_cover, ceiling_range, greedy_cover, optimal_cover
+from evidencebench_core.metrics.cover import best_cover, ceiling_range, optimal_cover
 from evidencebench_core.metrics.coverage import Change, Gain, marginal_gains, marks, overlap, selection_change
 from evidencebench_core.metrics.measures import MEASURES, aspect_recall, expected_recall, random_expectation

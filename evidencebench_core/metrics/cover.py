@@ -19,19 +19,10 @@ _OPTIONS: Final[Any] = {"mip_rel_gap": 0.0, "node_limit": 50}  # train needs 1 n
 _MOST_ASPECTS: Final = 100  # beyond, only the relaxed program is solved: a bound, without a clock
 
 
-def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) -> tuple[int, ...]:
-    """Picks in greedy order, at most ``budget``: always the sentence that covers most of what is not covered yet.
-
-    Ties go to the sentence that comes first in the paper. It stops when no sentence adds anything.
-    """
-    check_budget(budget)
-    return tuple(sentence for sentence, _ in _greedy(_candidates(covers), budget))
-
-
 def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
     """A smallest selection (ascending) that covers every aspect that can be covered; empty where none can.
 
-    Where the search ends before the smallest is proven, it is the smallest that was found.
+    If the search stops before that is proven, it is the smallest found.
     """
     candidates = _maximal(_candidates(covers))
     picks: Sequence[Candidate] = _greedy(candidates, None)
@@ -43,7 +34,7 @@ def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
 def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]:
     """A selection (ascending) of at most ``budget`` sentences that covers as many aspects as any such selection can.
 
-    No pick is useless, so there may be fewer. `ceiling_range` says how far it can be from the best.
+    Useless picks are left out, so there may be fewer. `ceiling_range` bounds how far it is from the best.
     """
     check_budget(budget)
     picks = list(_best(covers, budget)[0])
@@ -57,7 +48,7 @@ def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]
 def ceiling_range(covers: Sequence[frozenset[int]], budget: int | None) -> tuple[float, float] | None:
     """The highest Aspect Recall (0 to 1) that a selection of at most ``budget`` sentences can have: at least, at most.
 
-    The two differ only where the search ends too early. ``None`` where there is nothing to cover.
+    The two differ only if the search stops early. ``None`` if there is nothing to cover.
     """
     if not covers:
         return None
@@ -92,18 +83,19 @@ def _candidates(covers: Sequence[frozenset[int]]) -> list[Candidate]:
 def _maximal(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates without those whose aspects another one covers too (of equals the first stays)."""
     maximal: list[Candidate] = []
-    for sentence, mask in sorted(candidates, key=lambda candidate: (-candidate[1].bit_count(), candidate[0])):
+    for sentence, mask in sorted(candidates, key=lambda candidate: -candidate[1].bit_count()):
         if all(mask & ~other for _, other in maximal):
             maximal.append((sentence, mask))
     return sorted(maximal)
 
 
 def _greedy(candidates: list[Candidate], budget: int | None) -> list[Candidate]:
+    """The picks, each what covers most of what is not covered yet; of equals the first in the paper."""
     limit = len(candidates) if budget is None else budget
     todo = _mask(candidates)
     picks: list[Candidate] = []
     while todo and len(picks) < limit:
-        best = max(candidates, key=lambda candidate: (candidate[1] & todo).bit_count())  # the first of equals
+        best = max(candidates, key=lambda candidate: (candidate[1] & todo).bit_count())
         picks.append(best)
         todo &= ~best[1]
     return picks

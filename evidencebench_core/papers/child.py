@@ -41,9 +41,9 @@ _slots = threading.BoundedSemaphore(2)  # papers read at once
 
 
 def read_paper(content: bytes, name: str = "", check: Callable[[], None] | None = None) -> Paper:
-    """The paper that a file holds, read in a process of its own; else `PaperError`, for whatever reason.
+    """The paper in a file, read in a child process; `PaperError` if that fails for any reason.
 
-    Two papers are read at once, others wait. ``check`` is called meanwhile; what it raises kills the child.
+    Two papers are read at once, others wait. ``check`` is called meanwhile; an exception in it kills the child.
     """
     return Paper.from_dict(_ask_child({}, content, name, check)["paper"])
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.sections import is_label, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper, clean_text
@@ -17,16 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_BOLD: Final = 110  # characters of a heading that is only bold
 _HEADING: Final = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*(\d)", re.IGNORECASE)
-# Deleted text, codes of fields, text boxes, and the old form of what stands beside it in a newer one.
-_UNREAD: Final = frozenset({
-    "del", "moveFrom", "instrText", "delText", "txbxContent", "Fallback", "pPr", "rPr", "drawing",
-    "pict", "object", "oMathPara", "footnoteReference", "endnoteReference", "commentReference",
-})  # fmt: skip
-_COUNTED: Final = {
-    "figures": ".//w:drawing | .//w:pict",
-    "formulas": ".//m:oMathPara",
-    "footnotes": ".//w:footnoteReference | .//w:endnoteReference",
-}
+_NAMES: Final = vocabulary("articles.toml")["docx"]
 _TOP: Final = ".//*[self::w:p or self::w:tbl][not(ancestor::w:p or ancestor::w:tbl)]"
 
 
@@ -39,14 +31,14 @@ def read_docx(content: bytes, place: str) -> RawPaper:
         document = docx.Document(io.BytesIO(content))
     except Exception as error:  # whatever python-docx and zipfile meet in a broken file
         remedy = "Save it again as DOCX, or give PDF, JATS XML or text."
-        raise PaperError(place, "is no DOCX file that can be read", remedy) from error
+        raise PaperError(place, "cannot be read as DOCX", remedy) from error
     paper = RawPaper([])
     left_out = Counter[str]()
     for element in document.element.body.xpath(_TOP):
         if _tag(element) == "tbl":
             left_out["tables"] += 1
             continue
-        for name, path in _COUNTED.items():
+        for name, path in _NAMES["counted"].items():
             left_out[name] += len(element.xpath(path))
         _add_paragraph(paper, Paragraph(element, document))
     paper.left_out = left_out
@@ -93,7 +85,7 @@ def _pieces(element: Any) -> Iterator[str]:
             yield " "
         elif tag == "noBreakHyphen":
             yield "-"
-        elif tag not in _UNREAD:
+        elif tag not in _NAMES["unread"]:
             yield from _pieces(child)
 
 

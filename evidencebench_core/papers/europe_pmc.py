@@ -54,7 +54,7 @@ def reference_of(text: str) -> Reference:
         if match := re.fullmatch(form, typed, re.IGNORECASE):
             return Reference(name.format(match[1]), query.format(match[1]))
     remedy = "Write it like PMC2785062, 19908335 or 10.1000/xyz123."
-    raise PaperError(shown(text), "is no PMC id, PubMed id or DOI", remedy)
+    raise PaperError(shown(text), "is not a PMC id, PubMed id or DOI", remedy)
 
 
 def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:

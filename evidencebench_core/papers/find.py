@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.data.files import file_content
+from evidencebench_core.data.files import file_content, vocabulary
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.sections import section_classes
 from evidencebench_core.errors import EvidenceBenchError, PaperError
@@ -29,22 +29,11 @@ lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
 _OPENING: Final = 0.4  # of an abstract: aims and methods, before the results
-_REGISTRATION: Final = re.compile(
-    r"\bregiste?r|\bNCT\d|ISRCTN|\bfund(?:ed|ing)\b|\bkey ?words\b", re.IGNORECASE
-)
-_EARLIER_WORK: Final = re.compile(
-    r"\[\s?\d|\bet al\b|\((?:[A-Z][^()]{0,60}\s)?(?:19|20)\d\d[a-z]?\b|\(\s?\d+[,–-]"
-    r"|\bprevious(?:ly)? (?:stud|report)|\breported by\b|\bother studies\b|\bprior stud"
-)
-_THIS_WORK: Final = re.compile(
-    r"\b(?:we|our|here|th(?:is|e present|e current) (?:study|trial)|these (?:results|findings|data))\b",
-    re.IGNORECASE,
-)
-_LEVEL: Final = re.compile(  # of significance, as a method
-    r"\b(?:considered|defined as|deemed|taken as)\b.{0,40}\bsignifican"
-    r"|\bsignifican\w+ (?:was|level)\b.{0,40}(?:set|defined|p\s*<)",
-    re.IGNORECASE,
-)
+_SIGNS: Final = {name: re.compile("|".join(signs)) for name, signs in vocabulary("findings.toml").items()}
+_REGISTRATION: Final = _SIGNS["registration"]
+_EARLIER_WORK: Final = _SIGNS["earlier work"]
+_THIS_WORK: Final = _SIGNS["this work"]
+_LEVEL: Final = _SIGNS["level"]
 _POINTER: Final = re.compile(r"\b(Tab|Fig)(?:les?|ures?|s?\.)?\s*(S?\d{1,3})", re.IGNORECASE)
 
 
@@ -145,16 +134,16 @@ def findings_in(
 
 
 def query_in(paper: Paper, hypothesis: str, budget: int, focus: Focus) -> Query:
-    """What a retriever is asked: for more than the budget, as few of the abstract's sentences will stay."""
+    """The query for a retriever, for more than the budget, as most sentences of the abstract are dropped later."""
     n_asked = budget + paper.sentence_types.count("abstract")
     return query_of(paper.instance(hypothesis), focus, n_asked)
 
 
 def picks_in(paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "results") -> tuple[int, ...]:
-    """The first of a ranking, without headings and labels, what is not this study's findings behind all else.
+    """The first of a ranking without headings and labels; sentences on other studies come last.
 
-    Up to `MAX_FROM_ABSTRACT` of the abstract come first, half of a small budget at most; the others are of the body.
-    For results what the abstract ends with, its conclusion, is one of them.
+    Up to `MAX_FROM_ABSTRACT` from the abstract come first (at most half of a small budget), the others are from the
+    body. For results, the last statement of the abstract, its conclusion, is one of them.
     """
     types = paper.sentence_types
     behind = _background(paper, focus)
@@ -203,7 +192,7 @@ def papers_at(wheres: Iterable[str]) -> tuple[dict[str, ReadPaper], list[str]]:
 
 
 def paper_at(where: str) -> ReadPaper:
-    """Read a file, or, where there is none of that name, fetch a paper by a PMC id, PubMed id or DOI."""
+    """Read a file or, if there is none with that name, fetch a paper by its PMC id, PubMed id or DOI."""
     path = Path(where)
     remedy = "Give a file, or an id like PMC2785062."
     if path.exists():
@@ -211,12 +200,12 @@ def paper_at(where: str) -> ReadPaper:
     try:
         reference_of(where)
     except PaperError as error:
-        raise PaperError(where, "is no file, and no PMC id, PubMed id or DOI either", remedy) from error
+        raise PaperError(where, "is neither a file nor a PMC id, PubMed id or DOI", remedy) from error
     return fetch_paper(where)
 
 
 def paper_files(folder: Path) -> tuple[str, ...]:
-    """The files below a folder that papers are called like, by name; none that is hidden, or belongs to a page."""
+    """The files below a folder with the ending of a paper, sorted; without hidden ones and parts of saved pages."""
     paths = [path for path in folder.rglob("*") if path.suffix[1:].lower() in ENDINGS and path.is_file()]
     files = sorted(
         str(path)

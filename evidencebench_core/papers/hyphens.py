@@ -8,20 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from evidencebench_core.data.files import vocabulary
+
 _LIGATURES: Final = {sign: unicodedata.normalize("NFKC", sign) for sign in map(chr, range(0xFB00, 0xFB07))}
 _PLAIN: Final = str.maketrans({**_LIGATURES, "\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u00a0": " "})
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-\w+)*")
 _LAST: Final = re.compile(r"([\w'’]+(?:-[\w'’]+)*)-$")
 _FIRST: Final = re.compile(r"[\w'’]+")
-# First parts of words that are written with a hyphen more often than not.
-_KEEPS_HYPHEN: Final = frozenset(
-    """
-    age all anti case community cross dose double early evidence fast first five follow four full half health high
-    large late life long low meta mid nine non one part placebo population post quasi second self seven sex
-    short single six slow small ten third three time two vice well wild year
-    """.split()  # noqa: SIM905
-)
-_CONJUNCTIONS: Final = frozenset({"and", "or", "to", "nor", "versus", "vs", "but", "through"})
+_KEEPS_HYPHEN: Final = frozenset(vocabulary("abbreviations.toml")["keeps_hyphen"])
+_CONJUNCTIONS: Final = frozenset(vocabulary("abbreviations.toml")["conjunctions"])
 # Endings of long second parts of words with a hyphen: "site-directed".
 _ADJECTIVE: Final = re.compile(r"\w{3,}(?:ed|ing|ory|ive|ent|ant)")
 
@@ -33,7 +28,7 @@ class Words:
         self.plain: Counter[str] = Counter()
         self.hyphened: Counter[str] = Counter()
         is_broken = False
-        for text in map(plain, texts):
+        for text in map(without_ligatures, texts):
             words = _WORD.findall(text.lower())[is_broken:]
             is_broken = text.endswith("-")
             for word in words[:-1] if is_broken else words:
@@ -60,7 +55,7 @@ class Words:
         return is_word or (len(head) > 3 and len(tail) > 6 and _ADJECTIVE.fullmatch(tail) is not None)
 
 
-def plain(text: str) -> str:
+def without_ligatures(text: str) -> str:
     """Text without ligatures and with one kind of hyphen; minus signs stay, as in the benchmark."""
     return text.translate(_PLAIN)
 
@@ -70,7 +65,7 @@ def joined_lines(lines: Sequence[str], words: Words) -> tuple[str, list[int]]:
     text = ""
     starts: list[int] = []
     for line in lines:
-        line_text = " ".join(plain(line).split())
+        line_text = " ".join(without_ligatures(line).split())
         if text.endswith("-"):
             text = _join(text, line_text, words)
         elif not text or (text.endswith(("–", "—", "/")) and len(text) > 1 and not text[-2].isspace()):

@@ -26,7 +26,7 @@ def read_jats(content: bytes, place: str) -> RawPaper:
     articles = list(root.iter("article"))
     if not articles:
         remedy = "Give the article's XML (JATS), its saved page or its PDF."
-        raise PaperError(place, f"is no article, but XML of another kind (<{root.tag}>)", remedy)
+        raise PaperError(place, f"is XML, but not an article (<{root.tag}>)", remedy)
     article = articles[0]
     others = article.xpath("sub-article | response")
     for other in others:

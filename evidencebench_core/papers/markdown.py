@@ -38,7 +38,7 @@ def read_markdown(content: bytes, place: str) -> RawPaper:
     left_out = Counter({"formulas": n_formulas})
     blocks: list[Block] = []
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    title = _words(parser.parseInline(stated_title[1].strip(" \"'"))[0]) if stated_title else ""
+    title = _printed_text(parser.parseInline(stated_title[1].strip(" \"'"))[0]) if stated_title else ""
     level, table = 0, False
     for token in parser.parse(text):
         if token.type in ("table_open", "table_close"):
@@ -55,12 +55,12 @@ def read_markdown(content: bytes, place: str) -> RawPaper:
                 left_out["footnotes"] += 1
             else:
                 left_out["figures"] += sum(child.type == "image" for child in token.children or ())
-                blocks.append(Block("heading" if level else "paragraph", _words(token), level))
+                blocks.append(Block("heading" if level else "paragraph", _printed_text(token), level))
             level = 0
     return RawPaper(blocks, title, left_out, list(notes))
 
 
-def _words(token: Token) -> str:
+def _printed_text(token: Token) -> str:
     """The text of an inline token: links by their words, code by its letters, tags and marks gone."""
     pieces = []
     for child in token.children or ():

@@ -45,7 +45,7 @@ class OwnPapers:
 
     def save(self, paper: Paper, name: str = "", hypothesis: str = "", pdf: bytes = b"") -> OwnPaper:
         """Keep a paper, with the PDF it was read from if that is given; the title is its name where none is."""
-        shown_name = _name(name or paper.title or paper.paper_id)
+        shown_name = _checked_name(name or paper.title or paper.paper_id)
         values = (shown_name, hypothesis.strip(), paper.paper_id, paper.title, len(paper.sentences), now())
         insert = f"INSERT INTO own_papers ({_COLUMNS}, body, pdf) VALUES (NULL{', ?' * 8})"
         with self.store.write() as db:
@@ -79,13 +79,13 @@ class OwnPapers:
 
     def rename(self, number: int, name: str) -> OwnPaper:
         """Give it another name."""
-        return self._set(number, "name", _name(name))
+        return self._updated(number, "name", _checked_name(name))
 
     def set_hypothesis(self, number: int, hypothesis: str) -> OwnPaper:
         """Keep the hypothesis it is looked at with."""
-        return self._set(number, "hypothesis", hypothesis.strip())
+        return self._updated(number, "hypothesis", hypothesis.strip())
 
-    def _set(self, number: int, column: str, value: str) -> OwnPaper:
+    def _updated(self, number: int, column: str, value: str) -> OwnPaper:
         with self.store.write() as db:
             db.execute(f"UPDATE own_papers SET {column} = ? WHERE id = ?", (value, number))
         return self.get(number)
@@ -98,7 +98,7 @@ class OwnPapers:
             db.execute("DELETE FROM annotations WHERE paper = ?", (f"{OWN}{number}",))
 
 
-def _name(name: str) -> str:
+def _checked_name(name: str) -> str:
     stripped = clean_text(name)[:_LONGEST_NAME].strip()
     if not stripped:
         raise PaperError("name of the paper", "is empty", "Give it a name.")

@@ -40,7 +40,7 @@ def read_text(content: bytes, place: str) -> RawPaper:
 
 
 def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
-    """Text in UTF-8, UTF-16 with its mark or else Windows-1252, and notes on that; `PaperError` for no text."""
+    """Text decoded from UTF-8, UTF-16 with its mark or else Windows-1252, and notes on that; else `PaperError`."""
     is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     notes: tuple[str, ...] = ()
     try:
@@ -51,7 +51,7 @@ def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
     sample = text[:100_000]
     if sum(ord(character) in _CONTROLS for character in sample) > max(_STRAY, len(sample) // 100):
         remedy = "Give JATS XML, PDF, DOCX, Markdown or plain text, or paste the text."
-        raise PaperError(place, "is no text", remedy)
+        raise PaperError(place, "is not text", remedy)
     return text, notes
 
 

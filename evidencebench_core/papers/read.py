@@ -1,4 +1,4 @@
-"""A file of a reader to a `Paper`: which kind it is, is told by what is in it.
+"""A user's file to a `Paper`; its kind is recognised by its content.
 
 `read_paper` hands every file to a child process, whose time and memory are bounded (`papers.child`).
 """
@@ -37,7 +37,7 @@ _MARKDOWN: Final = frozenset({"md", "markdown", "qmd", "rmd"})
 
 
 def paper_of_file(content: bytes, name: str = "") -> Paper:
-    """The paper that a file holds, read in this process: for the child alone. `PaperError` for what is no paper."""
+    """The paper in a file, read in this process, which should be the child; `PaperError` if it is not a paper."""
     place = file_place(name)
     if not content.strip():
         raise PaperError(place, "is empty", _GIVE)
@@ -50,7 +50,7 @@ def paper_of_file(content: bytes, name: str = "") -> Paper:
 
 
 def kind_of(content: bytes, name: str = "") -> PaperKind:
-    """Which kind a file is, by its first bytes; its name's ending decides for Markdown and for a piece of a page."""
+    """The kind of a file by its first bytes; its ending decides for Markdown and parts of pages."""
     head = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     ending = name.rpartition(".")[2].lower()
     if b"%PDF-" in content[:1024]:
@@ -65,6 +65,6 @@ def kind_of(content: bytes, name: str = "") -> PaperKind:
 
 
 def file_place(name: str) -> str:
-    """How messages call the file: its last part, cut, without anything unseen."""
+    """The file's name in messages: the last part, shortened, without invisible characters."""
     last = clean_text(re.split(r"[/\\]", name)[-1])
     return shown(last) if last else "the file"

@@ -36,7 +36,7 @@ def xml_root(content: bytes, place: str) -> Element:
     try:
         root = etree.fromstring(_ENTITY.sub(_numbered, content), parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        problem = f"is no well-formed XML ({shown(str(error), 120)})"
+        problem = f"is not well-formed XML ({shown(str(error), 120)})"
         raise PaperError(place, problem, "Download it again; it may be cut or edited.") from error
     for element in root.iter("*"):
         element.tag = etree.QName(element).localname

@@ -41,7 +41,7 @@ class Draft:
 def draft_plan(
     store: Store, dataset: str, kind: DraftKind, model: str, llm: LLM | None = None, limit: int | None = None
 ) -> Plan:
-    """What a model is still to be asked for: a wording of each instance, or of the first so many."""
+    """A plan for asking a model for a wording of each instance, or of the first ``limit``, not yet asked for."""
     ids = store.ids(dataset, limit)
     hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, ids)}
     spec = chat_spec(RUN_KIND, store.dataset(dataset).sha256, kind, model, [kind])
@@ -73,7 +73,7 @@ def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
 
 
 def decide(store: Store, dataset: str, draft: Draft, person: str, text: str) -> None:
-    """Accept a draft in these words; without any it is rejected. `SettingError` if nobody may read them so."""
+    """Accept a draft in these words, or reject it if there are none. `SettingError` if they are not acceptable."""
     words = " ".join(text.split())
     if words and (problem := wording_problem(draft.original, words)):
         raise SettingError(f"draft of {draft.instance_id}", f"cannot be accepted: {problem}", "Edit it.")

@@ -92,7 +92,7 @@ def spelling_name(n: int, seed: int = 0) -> str:
 
 
 def added_wordings(store: Store, dataset: str, rejected: bool = False) -> tuple[Wording, ...]:
-    """Those wordings alone that were added, by name, then instance id; instead the drafts that were ``rejected``."""
+    """The wordings added to the data, or the ``rejected`` drafts, by name, then instance id."""
     with store.read() as db:
         rows = db.execute(
             "SELECT instance_id, name, text, made_by, accepted_by FROM wordings"
@@ -103,9 +103,9 @@ def added_wordings(store: Store, dataset: str, rejected: bool = False) -> tuple[
 
 
 def add_wordings(store: Store, dataset: str, wordings: Iterable[Wording], source: str = "") -> int:
-    """Keep wordings beside a dataset, all or none; one of the same name gives way. Returns how many.
+    """Add wordings to a dataset, all or none, replacing those of the same name. Returns how many.
 
-    ``source`` made those that do not say who did. `DataError` if one is for an instance of another dataset.
+    ``source`` is who made those that do not say. `DataError` if one is for an instance of another dataset.
     """
     added = list(wordings)
     if strangers := sorted({wording.instance_id for wording in added} - set(store.ids(dataset))):
@@ -130,7 +130,7 @@ def remove_wording(store: Store, dataset: str, instance_id: str, name: str) -> N
 
 
 def wording_problem(original: str, text: str) -> str:
-    """The objection to a text as another wording, whoever wrote it; empty if there is none."""
+    """Why a text is not acceptable as another wording; empty if it is."""
     if not text:
         return "there are no words"
     if len(text) > max(LONGEST, 3 * len(original)):
@@ -171,7 +171,7 @@ def read_wordings(path: Path) -> tuple[Wording, ...]:
                 problem = "its name is empty, or cannot be printed"
             if problem:
                 remedy = f"Give the hypothesis in other words, in {LONGEST:,} characters at most."
-                raise DataError(f"{place}, {shown(name)}", f"is no wording: {problem}", remedy)
+                raise DataError(f"{place}, {shown(name)}", f"is not a wording: {problem}", remedy)
             wordings.append(Wording(instance_id, name, words, entry.made_by.get(name, "")))
     return tuple(wordings)
 

@@ -90,7 +90,7 @@ class Retriever:
     def retrieve(self, query: Query) -> Retrieval:
         """The ranking, timed, with the picks that the query's budget allows."""
         began = perf_counter()
-        retrieval = self.rank(query)
+        retrieval = self.rank(query) if query.sentences else Retrieval((), ())
         return replace(retrieval, seconds=perf_counter() - began).cut(query.budget)
 
 

@@ -2,11 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
-from itertools import chain
-from math import log
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from pydantic import Field
@@ -59,11 +57,11 @@ class Bm25(Retriever):
     settings_class = Bm25Settings
 
     def rank(self, query: Query) -> Retrieval:
-        index, words = self._index(query)
+        index = self._index(query)
         if index is None:
             return ranking_by_score(np.zeros(len(query.sentences)))
         with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
-            return ranking_by_score(np.nan_to_num(index.get_scores(words)))
+            return ranking_by_score(np.nan_to_num(index.get_scores(tokens_of(query.hypothesis))))
 
     def word_weights(self, query: Query) -> tuple[Mapping[str, float], ...]:
         """For each sentence, by its words of the hypothesis, what one occurrence adds to its score.
@@ -71,8 +69,10 @@ class Bm25(Retriever):
         Occurrences of a word add equal parts of what they add together, which saturates.
         """
         weights: tuple[dict[str, float], ...] = tuple({} for _ in query.sentences)
-        index, words = self._index(query)
-        for word, n in Counter(words).items():
+        index = self._index(query)
+        if index is None:
+            return weights
+        for word, n in Counter(tokens_of(query.hypothesis)).items():
             with np.errstate(invalid="ignore"):
                 scores = n * index.get_scores([word])
             for of_sentence, counts, score in zip(weights, index.doc_freqs, scores, strict=True):
@@ -80,37 +80,9 @@ class Bm25(Retriever):
                     of_sentence[word] = float(score) / counts[word]
         return weights
 
-    def _index(self, query: Query) -> tuple[Any, list[str]]:
-        """The paper's index, none for one without words, and the words of the hypothesis that the paper has."""
+    def _index(self, query: Query) -> BM25Okapi | None:
+        """The paper's index; none for a paper without words."""
         corpus = [tokens_of(sentence) for sentence in query.sentences]
-        if not any(corpus):
-            return None, []
-        words = tokens_of(query.hypothesis)
         # rank-bm25 would divide 0 by 0 at a k1 of exactly 0
-        index = _Index(corpus, set(words), k1=max(self.settings.k1, 1e-9), b=self.settings.b)
-        return index, [word for word in words if word in index.idf]
-
-
-class _Index(BM25Okapi):  # type: ignore[misc]
-    """rank-bm25's, which counts only what a hypothesis needs: the same scores in half the time."""
-
-    def __init__(self, corpus: Sequence[Sequence[str]], words: Set[str], **options: float) -> None:
-        self.words = words
-        super().__init__(corpus, **options)
-
-    def _initialize(self, corpus: Sequence[Sequence[str]]) -> Counter[str]:
-        distinct = [dict.fromkeys(tokens) for tokens in corpus]
-        self.doc_freqs = [
-            {word: tokens.count(word) for word in self.words & its_words.keys()}
-            for tokens, its_words in zip(corpus, distinct, strict=True)
-        ]
-        self.doc_len = [len(tokens) for tokens in corpus]
-        self.corpus_size, self.avgdl = len(corpus), sum(self.doc_len) / len(corpus)
-        return Counter(chain.from_iterable(distinct))
-
-    def _calc_idf(self, nd: Counter[str]) -> None:
-        by_count = {n: log(self.corpus_size - n + 0.5) - log(n + 0.5) for n in set(nd.values())}
-        self.average_idf = sum(by_count[n] for n in nd.values()) / len(nd)
-        floor = self.epsilon * self.average_idf
-        values = {n: floor if idf < 0 else idf for n, idf in by_count.items()}
-        self.idf = {word: values[nd[word]] for word in self.words if word in nd}
+        options = {"k1": max(self.settings.k1, 1e-9), "b": self.settings.b}
+        return BM25Okapi(corpus, **options) if any(corpus) else None

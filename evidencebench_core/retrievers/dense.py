@@ -1,11 +1,11 @@
 """Retrievers by embeddings, made here or by a server: the cosine of the hypothesis' with each sentence's."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,34 +25,16 @@ from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder, Traine
 from evidencebench_core.retrievers.settings import Settings
 
 _SENT: Final = 64  # texts in a request
-Instruction = Literal["none", "er", "result", "auto"]
-INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "none": "",
-        "er": "From a biomedical study, find the most telling details that together make up "
-        "the evidence on this hypothesis: ",
-        "result": "From a biomedical study, find the most telling outcomes, results and analyses "
-        "that together make up the evidence on this hypothesis: ",
-    }
-)
-"""The text before the hypothesis. Our wording, after the paper's appendix E.6."""
-
-_INSTRUCTION: Final[Any] = Field(
-    "none",
-    description="Put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others).",
-)
 
 
 class DenseSettings(Settings):
     model: str = Field("minilm", min_length=1, description=ENCODER_HELP)
-    instruction: Instruction = _INSTRUCTION
 
 
 class Dense(Retriever):
     """Cosines of embeddings that are computed here, rounded to six decimals: below, the arithmetic of a batch decides.
 
-    A model with prompts of its own for queries and documents is given those. An instruction takes the place of the
-    query's; there is none unless asked for, as small models such as MiniLM were not trained to follow instructions.
+    A model with prompts of its own for queries and documents is given those.
     """
 
     name = "dense"
@@ -61,20 +43,17 @@ class Dense(Retriever):
 
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
         super().__init__(settings, **needs)
-        self.by_focus = self.settings.instruction == "auto"
         self.encoder = Encoder(self.settings.model)
         self.basis = {"model": self.encoder.identity}
         self.training = TrainedOn.read(self.settings.model)
 
     def rank(self, query: Query) -> Retrieval:
-        instruction = instruction_text(self.settings.instruction, query)
-        vectors = self.encoder.vectors(query.hypothesis, query.sentences, instruction)
-        return _by_cosine(vectors, instruction, {"model": self.encoder.identity})
+        vectors = self.encoder.vectors(query.hypothesis, query.sentences)
+        return ranking_by_score(cosines(vectors), MappingProxyType({"model": self.encoder.identity}))
 
 
 class EmbeddingsSettings(Settings):
     model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
-    instruction: Instruction = _INSTRUCTION
 
 
 class Embeddings(ServedRetriever):
@@ -86,17 +65,14 @@ class Embeddings(ServedRetriever):
 
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
         super().__init__(settings, **needs)
-        self.by_focus = self.settings.instruction == "auto"
         if self.settings.model is None:
             remedy = "Name one, as in --set model=text-embedding-3-small."
             raise SettingError("retriever embeddings", "has no model", remedy)
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         started = perf_counter()
-        instruction = instruction_text(self.settings.instruction, query)
-        texts = (instruction + query.hypothesis, *query.sentences)
-        vectors = await embeddings(llm, self.settings.model, texts)
-        return replace(_by_cosine(vectors, instruction, {}), seconds=perf_counter() - started)
+        vectors = await embeddings(llm, self.settings.model, (query.hypothesis, *query.sentences))
+        return replace(ranking_by_score(cosines(vectors)), seconds=perf_counter() - started)
 
 
 async def embeddings(llm: LLM, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -112,18 +88,6 @@ async def embeddings(llm: LLM, model: str, texts: Sequence[str]) -> NDArray[np.f
         return np.zeros((len(texts), 1), dtype=np.float32)
     content = b"".join(base64.b64decode(answer.text) for answer in answers)
     return np.frombuffer(content, dtype="<f4").reshape(len(texts), -1)
-
-
-def instruction_text(instruction: Instruction, query: Query) -> str:
-    """The text before the hypothesis: with ``auto`` the result one on the Result tasks, else the ER one."""
-    if instruction == "auto":
-        instruction = "result" if query.focus == "results" else "er"
-    return INSTRUCTIONS[instruction]
-
-
-def _by_cosine(vectors: NDArray[np.float32], instruction: str, details: Mapping[str, str]) -> Retrieval:
-    used = {"instruction": instruction.strip()} if instruction else {}
-    return ranking_by_score(cosines(vectors), MappingProxyType({**details, **used}))
 
 
 def cosines(vectors: NDArray[np.float32]) -> list[float]:

@@ -39,13 +39,7 @@ _TRAINED_ON: Final = "trained_on.json"  # in the folder of an embedding model
 _BATCH: Final = 8  # texts of about one length: more are padded to the longest
 _DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
     model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text))"""
-
-_BYTES_USED: Final = (
-    "SELECT (page_count - freelist_count) * page_size "
-    "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
-)
 _MAX_CACHE_BYTES: Final = 4 << 30  # some two million sentences of 384 dimensions
-_DROPPED: Final = 0.2  # of the vectors, the oldest, where there is no more room
 
 # torch's threads spin while they wait for each other, which starves them beside other work: on two cores with a second
 # run beside it encoding takes several times as long (benchmarks/encoding.py). They read this when torch is imported.
@@ -67,21 +61,19 @@ class Encoder:
 
     def __init__(self, model: str) -> None:
         self.model, self.identity = model, model_identity(model)
-        self._has_prompts = model != MINILM and _has_prompts(model_folder(model))
 
-    def vectors(self, query: str, documents: Sequence[str], instruction: str = "") -> NDArray[np.float32]:
+    def vectors(self, query: str, documents: Sequence[str]) -> NDArray[np.float32]:
         """Embeddings, shape (1 + n, dimensions): of a query, then of n documents; from the cache or the model.
 
-        A model with prompts for queries and documents has them put before the texts; an ``instruction`` takes the
-        place of the query's. Texts longer than the model reads are cut by its tokeniser. `RetrieverError` if the model
-        is no longer the one that this was made for.
+        A model with prompts for queries and documents has them put before the texts. Texts longer than the model reads
+        are cut by its tokeniser. `RetrieverError` if the model is no longer the one that this was made for.
         """
         if model_identity(self.model) != self.identity:
             problem = f"is another model than {self.identity} now"
             raise _model_error(self.model, problem, "Start again: that begins another run.")
-        if not self._has_prompts:
-            return self._embedded("", (instruction + query, *documents))
-        of_query = self._embedded("" if instruction else "query", (instruction + query,))
+        if self.model == MINILM:  # it has none
+            return self._embedded("", (query, *documents))
+        of_query = self._embedded("query", (query,))
         return np.concatenate([of_query, self._embedded("document", documents)]) if documents else of_query
 
     def _embedded(self, role: Role, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -111,7 +103,7 @@ def encode(model: str, texts: Sequence[str], role: Role = "") -> NDArray[np.floa
 
 
 def load_encoder(model: str, kind: str = "SentenceTransformer", *, shared: bool = True) -> Any:
-    """The model of that name, or its ``CrossEncoder``, loaded once in a process; one of one's own unless ``shared``."""
+    """The model of that name, or its ``CrossEncoder``, loaded once per process; a new one unless ``shared``."""
     key = (kind, model_identity(model))
     with _loading:
         if shared and key in _loaded:
@@ -175,7 +167,7 @@ def _is_of_hub(model: str) -> bool:
 
 @cache
 def _hub_folder(name: str) -> Path:
-    """The folder of a revision, named by its commit; it is fetched once, so that a process sees one revision."""
+    """The folder of a revision, named by its commit, fetched once so that a process sees a single revision."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
 
@@ -187,20 +179,9 @@ def _hub_folder(name: str) -> Path:
     raise _model_error(name, f"is not on the hub, or cannot be fetched ({_reason(reason)})")
 
 
-def _has_prompts(folder: Path) -> bool:
-    """Whether a model embeds queries and documents in different ways."""
-    try:
-        config = json.loads((folder / "config_sentence_transformers.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        config = {}
-    modules = folder / "modules.json"
-    has_router = modules.is_file() and "Router" in modules.read_text("utf-8")
-    return has_router or any((config.get("prompts") or {}).values())
-
-
 @dataclass(frozen=True, slots=True)
 class TrainedOn:
-    """The data that a model could have learnt from, kept with it so that nobody scores it on them unawares."""
+    """The data that a model may have learnt from, kept with it so that nobody scores it on them unknowingly."""
 
     dataset: str = ""  # its name when the model was trained
     n_instances: int = 0
@@ -212,7 +193,7 @@ class TrainedOn:
 
     @classmethod
     def read(cls, model: str) -> tuple[TrainedOn, ...]:
-        """The record in the folder of an embedding model; none where there is none, or no such folder here."""
+        """The record in the folder of an embedding model; empty if there is none."""
         try:
             record = json.loads((Path(model).expanduser() / _TRAINED_ON).read_text("utf-8"))
             return (cls(**record | {"paper_keys": tuple(record["paper_keys"])}),)
@@ -284,33 +265,28 @@ def _in_cache(use: Callable[[sqlite3.Connection], _T]) -> _T | None:
 
 def _read_cache(model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
     sql = "SELECT vector FROM vectors WHERE model = ? AND text = ?"
-    keys = {text: _key(model, text) for text in texts}
+    keys = {text: _digests(model, text) for text in texts}
     rows = _in_cache(lambda db: {text: db.execute(sql, key).fetchone() for text, key in keys.items()}) or {}
     return {text: np.frombuffer(row[0], dtype="<f4") for text, row in rows.items() if row}
 
 
 def _write_cache(model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-    rows = [(*_key(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
-
-    def write(db: sqlite3.Connection) -> None:
-        db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-        if db.execute(_BYTES_USED).fetchone()[0] > _MAX_CACHE_BYTES:
-            oldest = "SELECT rowid FROM vectors ORDER BY rowid LIMIT (SELECT ? * count(*) FROM vectors)"
-            db.execute(f"DELETE FROM vectors WHERE rowid IN ({oldest})", (_DROPPED,))
-
-    _in_cache(write)
+    rows = [(*_digests(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
+    if cache_size() > _MAX_CACHE_BYTES:
+        empty_cache()
+    _in_cache(lambda db: db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows))
 
 
 def cache_size() -> int:
-    """Bytes of the file of embeddings; it grows to some 4 GiB, then the oldest make room."""
+    """Bytes of the file of embeddings; it grows to some 4 GiB, then it is begun again."""
     path = cache_folder() / "embeddings.sqlite"
     return path.stat().st_size if path.is_file() else 0
 
 
 def empty_cache() -> None:
-    """Forget all embeddings; they are made again where they are needed."""
+    """Delete all embeddings; they are computed again when needed."""
     (cache_folder() / "embeddings.sqlite").unlink(missing_ok=True)
 
 
-def _key(*names: str) -> list[bytes]:
+def _digests(*names: str) -> list[bytes]:
     return [hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest() for name in names]

@@ -1,4 +1,4 @@
-"""A system of one's own: a function of a `Query`, an object with ``rank``, or a class in a file."""
+"""A user's own system: a function of a `Query`, an object with ``rank``, or a class in a file."""
 
 import hashlib
 import importlib
@@ -24,14 +24,14 @@ _log = logging.getLogger(__name__)
 
 
 class OwnSystem(Retriever):
-    """Somebody's system as a retriever; what it answers is checked, and what goes wrong in it fails the query alone.
+    """A user's system as a retriever; its answers are checked, and an error in it fails only the query.
 
     It is asked once a hypothesis, paper and focus, and its ranking is cut at K; one that says ``by_budget = True`` is
     asked for each K.
     """
 
     name = OWN
-    summary = "A system of one's own."
+    summary = "Your own system."
 
     def __init__(self, system: Any, label: str = "", *, code: str = "") -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class OwnSystem(Retriever):
 
 
 def retrieval_of(answer: Any, query: Query, place: str) -> Retrieval:
-    """The retrieval in an answer: one, scores or a ranking; `SelectionError` or `RetrieverError` where it is none.
+    """The retrieval in an answer: a `Retrieval`, scores or a ranking; else `SelectionError` or `RetrieverError`.
 
     Whole numbers are a ranking if each is another sentence of the paper, else scores if there is one a sentence.
     """

@@ -33,7 +33,7 @@ def _json_text(value: object) -> object:
     try:
         return canonical_text(given)
     except TypeError as error:
-        raise ValueError("holds what is no JSON") from error
+        raise ValueError("holds something that is not JSON") from error
 
 
 JsonText = BeforeValidator(_json_text)
@@ -54,7 +54,7 @@ class Settings(BaseModel):
         try:
             return cls.model_validate(dict(given or {}))
         except ValidationError as error:
-            raise cls._error(owner, error) from error
+            raise cls._setting_error(owner, error) from error
 
     def values(self) -> dict[str, Setting]:
         """Every setting by name, in canonical form, fit for JSON."""
@@ -74,7 +74,7 @@ class Settings(BaseModel):
         return read
 
     @classmethod
-    def _error(cls, owner: str, error: ValidationError) -> SettingError:
+    def _setting_error(cls, owner: str, error: ValidationError) -> SettingError:
         first = error.errors()[0]
         name = str(first["loc"][0])
         if name not in cls.model_fields:

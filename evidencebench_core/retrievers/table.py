@@ -30,7 +30,7 @@ OFFICIAL: Final = "official"
 ANNOTATOR: Final = "annotator"
 ELSEWHERE: Final = {
     IMPORTED: "its answers came from a file",
-    OWN: "it is a system of somebody's own",
+    OWN: "it is a user's own system",
     OFFICIAL: "its scores came from the authors' log",
     ANNOTATOR: "it is a person",
 }
@@ -38,7 +38,7 @@ ELSEWHERE: Final = {
 
 
 def retriever_entry(name: str) -> type[Retriever]:
-    """The retriever of that name; `SettingError` if there is none, `RetrieverError` where it lives elsewhere."""
+    """The retriever of that name; `SettingError` if there is none, `RetrieverError` if it is not run here."""
     if name in ELSEWHERE:
         remedy = "Import or evaluate it again for the answers that are missing."
         raise RetrieverError(f"{name} run", f"{ELSEWHERE[name]}, which is not here to be asked", remedy)

@@ -6,7 +6,7 @@ Bootstrap (1993), chapter 13; clusters and ratios: Davison and Hinkley, Bootstra
 sections 2.4 and 3.8. Of fewer clusters it is too narrow (``benchmarks/interval_coverage.py``), so they have Student's t
 with the standard error of the jackknife (Efron and Tibshirani, chapter 11), for a mean the usual one. So have means and
 ratios over more than 500, where it differs from the bootstrap's by less than two bootstraps do. Where all clusters are
-alike there is no interval: one of no width would be a false certainty.
+alike there is no interval: one of zero width would feign certainty.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -53,21 +53,15 @@ class Estimate:
         """``48.7% (44.3 to 52.9)``, without the brackets where there is no interval; ``–`` where undefined."""
         if self.value is None:
             return "–"
-        form = f"{'+' if sign else ''},.{decimals}f"
-        text = f"{_rounded(self.value * scale, decimals):{form}}{unit}"
+        form = f"{'+' if sign else ''}z,.{decimals}f"  # z: never minus zero
+        text = f"{self.value * scale:{form}}{unit}"
         if self.low is None or self.high is None:
             return text
-        low, high = (_rounded(end * scale, decimals) for end in (self.low, self.high))
-        return f"{text} ({low:{form}} to {high:{form}})"
+        return f"{text} ({self.low * scale:{form}} to {self.high * scale:{form}})"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values."""
         return asdict(self)
-
-
-def _rounded(value: float, decimals: int) -> float:
-    """Rounded, and never minus zero."""
-    return round(value, decimals) + 0.0
 
 
 def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64]:
@@ -98,27 +92,23 @@ def cluster_sums(values: Values, numbers: NDArray[np.int64]) -> Values:
     return sums
 
 
-def _resampled_sums(sums: Values, seed: int, n_resamples: int | None) -> Values:
+def _resampled_sums(sums: Values) -> Values:
     """Sums over resamples of the clusters' sums, shape (n_clusters, ...): shape (n_resamples, ...).
 
-    10,000 resamples where not given, 2,000 of more than 2,000 clusters. Clusters that are equally many are drawn
-    alike whatever they hold, so two figures over the same papers are over the same resamples.
+    10,000 resamples, 2,000 of more than 2,000 clusters. Clusters that are equally many are drawn alike whatever they
+    hold, so two figures over the same papers are over the same resamples.
     """
     n = len(sums)
-    if n_resamples is None:
-        n_resamples = 10_000 if n <= 2_000 else 2_000
-    if n_resamples < 1:
-        raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
     columns = np.ascontiguousarray(sums.reshape(n, -1))
-    blocks = _kept_draws if n * n_resamples <= _BLOCK else _draws
-    drawn = [weights @ columns for weights in blocks(n, seed, n_resamples)]
-    return np.concatenate(drawn).reshape(n_resamples, *sums.shape[1:])
+    blocks = _kept_draws(n) if 10_000 * n <= _BLOCK else _draws(n)
+    return np.concatenate([weights @ columns for weights in blocks]).reshape(-1, *sums.shape[1:])
 
 
-def _draws(n: int, seed: int, n_resamples: int) -> Iterator[Values]:
+def _draws(n: int) -> Iterator[Values]:
     """How often each of n clusters comes up in each resample, in blocks of shape (some resamples, n)."""
-    rng = np.random.default_rng(seed)
-    step = max(1, _BLOCK // max(1, n))
+    rng = np.random.default_rng(0)
+    n_resamples = 10_000 if n <= 2_000 else 2_000
+    step = max(1, _BLOCK // n)
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
         clusters = rng.integers(0, n, size=(size, n), dtype=np.int32) + n * np.arange(size)[:, None]
@@ -126,18 +116,12 @@ def _draws(n: int, seed: int, n_resamples: int) -> Iterator[Values]:
 
 
 @lru_cache(maxsize=8)
-def _kept_draws(n: int, seed: int, n_resamples: int) -> tuple[Values, ...]:
-    return tuple(_draws(n, seed, n_resamples))
+def _kept_draws(n: int) -> tuple[Values, ...]:
+    return tuple(_draws(n))
 
 
 def bootstrap(
-    units: ArrayLike,
-    statistic: Statistic,
-    clusters: ArrayLike | None = None,
-    *,
-    n: int | None = None,
-    seed: int = 0,
-    n_resamples: int | None = None,
+    units: ArrayLike, statistic: Statistic, clusters: ArrayLike | None = None, *, n: int | None = None
 ) -> Estimate:
     """A figure that is a function of sums over units, such as an F1 of a table of counts.
 
@@ -147,7 +131,7 @@ def bootstrap(
     """
     array = finite(units, "units")
     sums = cluster_sums(array, cluster_numbers(clusters, len(array)))
-    drawn = None if len(sums) < SMALL else _resampled_sums(sums, seed, n_resamples)
+    drawn = None if len(sums) < SMALL else _resampled_sums(sums)
     size = len(array) if n is None else n
     return _estimate(statistic, sums, drawn, _possible_range(statistic(sums)), len(sums), size)
 
@@ -178,21 +162,19 @@ def _estimate(
 
 
 def _possible_range(values: Values) -> Range:
-    """Bounds of what the values seem to be: shares, differences of shares, counts, or any numbers."""
+    """The bounds that the values imply: those of shares, differences of shares, counts, or any numbers."""
     largest = np.nanmax(np.abs(values), initial=0.0)
     high = 1.0 if largest <= 1 + _ROUNDING else inf
     return (0.0 if np.nanmin(values, initial=0.0) >= 0 else -high), high
 
 
-def interval(
-    values: ArrayLike, clusters: ArrayLike | None = None, *, seed: int = 0, n_resamples: int | None = None
-) -> Estimate:
+def interval(values: ArrayLike, clusters: ArrayLike | None = None) -> Estimate:
     """The mean of values, one an instance, with its interval; ``clusters`` are the papers of the instances.
 
-    `SettingError` if a value is not finite. Arguments are those of `bootstrap`.
+    `SettingError` if a value is not finite.
     """
     array = finite(values)[:, None]
-    return ratios(array, np.ones_like(array), clusters, seed=seed, n_resamples=n_resamples)[0]
+    return ratios(array, np.ones_like(array), clusters)[0]
 
 
 def ratios(
@@ -201,8 +183,6 @@ def ratios(
     clusters: ArrayLike | None = None,
     *,
     differences: Sequence[tuple[Sequence[int], Sequence[int]]] = (),
-    seed: int = 0,
-    n_resamples: int | None = None,
 ) -> list[Estimate]:
     """Many ratios of sums over the same resamples: of the aspects at each place, the share that is covered.
 
@@ -215,9 +195,7 @@ def ratios(
         raise SettingError("ratios", problem, "Give one row a unit and one column a ratio.")
     counts = np.stack([top_array, bottom_array], axis=1)
     sums = cluster_sums(counts, cluster_numbers(clusters, len(counts)))
-    drawn = None
-    if len(sums) >= SMALL and (len(sums) <= LARGE or n_resamples is not None):
-        drawn = _resampled_sums(sums, seed, n_resamples)
+    drawn = _resampled_sums(sums) if SMALL <= len(sums) <= LARGE else None
     figures = [([column],) for column in range(counts.shape[2])]
     return [_ratio(groups, sums, drawn) for groups in (*figures, *differences)]
 
@@ -255,7 +233,7 @@ def quotient(top: ArrayLike, bottom: ArrayLike) -> Values:
 
 
 def interval_note(n_papers: int) -> str:
-    """How intervals over so many papers are made, and that they say little where those are few."""
+    """How intervals over this many papers are made, with a caution if there are few."""
     if SMALL <= n_papers <= LARGE:
         return f"Intervals: 95%, papers drawn whole (Student's t where there are under {SMALL})"
     little = f"; over {quantity(n_papers, 'paper')} they say little" if n_papers < FEW_PAPERS else ""

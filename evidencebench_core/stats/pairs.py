@@ -21,7 +21,7 @@ from evidencebench_core.stats.intervals import (
 
 _DECIMALS: Final = 12  # a smaller difference is rounding, not a win
 _EXACT: Final = 13  # 2**13 = 8,192 ways to flip the signs: fewer than the usual draws, so all are counted
-_BLOCK: Final = 2_000_000  # signs drawn at a time
+_DRAWN: Final = 10_000  # ways to flip them where not all are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,7 @@ class Paired:
         return {name: ends[name] if name in ends else getattr(self, name) for name in names}
 
 
-def paired(
-    a: ArrayLike,
-    b: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    seed: int = 0,
-    n_resamples: int | None = None,
-) -> Paired:
+def paired(a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None) -> Paired:
     """Compare two systems over the same instances; those of one label in ``clusters`` (papers) are drawn together.
 
     The p-value is of the sign-flip test of the papers' summed differences: were the systems alike, each could as
@@ -68,22 +61,21 @@ def paired(
     numbers = cluster_numbers(clusters, n)
     sums = np.round(cluster_sums(differences, numbers), _DECIMALS)
     both = np.stack([array_a, array_b], axis=1)
-    ones, last = np.ones_like(both), [([0], [1])]
-    *_, ends = ratios(both, ones, numbers, differences=last, seed=seed, n_resamples=n_resamples)
+    *_, ends = ratios(both, np.ones_like(both), numbers, differences=[([0], [1])])
     return Paired(
         n=n,
         n_clusters=len(sums),
         mean_a=float(array_a.mean()) if n else None,
         mean_b=float(array_b.mean()) if n else None,
         difference=Estimate(float(differences.mean()) if n else None, ends.low, ends.high, n),
-        p=_sign_flip_p(sums, seed, n_resamples),
+        p=_sign_flip_p(sums),
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
         losses=int((differences < 0).sum()),
     )
 
 
-def _sign_flip_p(differences: Values, seed: int, n_resamples: int | None) -> float | None:
+def _sign_flip_p(differences: Values) -> float | None:
     if len(differences) < 2:
         return None
     sizes = np.abs(differences[differences != 0])
@@ -93,17 +85,12 @@ def _sign_flip_p(differences: Values, seed: int, n_resamples: int | None) -> flo
         for size in sizes:
             sums = np.concatenate([sums + size, sums - size])
         return float((np.abs(sums) >= threshold).mean())
-    if sizes.size > LARGE and n_resamples is None:
+    if sizes.size > LARGE:
         return erfc(abs(float(differences.sum())) / float(np.sqrt(2 * (sizes**2).sum())))
-    n_flips = 10_000 if n_resamples is None else n_resamples
-    step = max(1, _BLOCK // sizes.size)
-    rng = np.random.default_rng(seed)
-    n_extreme = 0
-    for start in range(0, n_flips, step):
-        is_kept = rng.integers(0, 2, size=(min(step, n_flips - start), sizes.size), dtype=np.int8)
-        sums = 2.0 * (is_kept @ sizes) - sizes.sum()
-        n_extreme += int((np.abs(sums) >= threshold).sum())
-    return (1 + n_extreme) / (1 + n_flips)
+    is_kept = np.random.default_rng(0).integers(0, 2, size=(_DRAWN, sizes.size), dtype=np.int8)
+    sums = 2.0 * (is_kept @ sizes) - sizes.sum()
+    n_extreme = int((np.abs(sums) >= threshold).sum())
+    return (1 + n_extreme) / (1 + _DRAWN)
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:

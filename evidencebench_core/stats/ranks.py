@@ -1,4 +1,4 @@
-"""Whether two kinds of labels put systems in the same order: rank correlations, ties counted."""
+"""Whether two kinds of labels rank systems alike: rank correlations with ties."""
 
 from collections.abc import Callable
 

@@ -7,9 +7,9 @@ from evidencebench_core.stats.intervals import Estimate, cluster_numbers, finite
 
 
 def share(is_counted: ArrayLike, clusters: ArrayLike | None = None) -> Estimate:
-    """The share of things that are counted (1, not 0) with Wilson's 95% interval, which has a width at 0 and 1, too.
+    """The share of ones among 0 and 1 with Wilson's 95% interval, which has a width even at 0 and 1.
 
-    Things of one cluster (``clusters``, such as a paper) are drawn together, and have `interval`. Wilson, Journal of
+    Values of one cluster (such as a paper) are drawn together and get `interval` instead. Wilson, Journal of
     the American Statistical Association 22 (1927), 209-212.
     """
     values = finite(is_counted)

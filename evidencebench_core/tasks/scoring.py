@@ -80,7 +80,7 @@ class Score:
 
     @property
     def notes(self) -> list[str]:
-        """What to know beside the mean: what was left out and why, what was scored otherwise, few papers."""
+        """Caveats for the mean: what was left out and why, what was scored differently, few papers."""
         fate = "scored 0" if set(self.missing) <= self.per_instance.keys() else "left out of the mean"
         reasons = {name: f"skipped, {reason}" for name, reason in self.skipped.items()}
         reasons |= dict.fromkeys(self.missing, f"without an answer, {fate}")
@@ -162,7 +162,7 @@ def score(
     Recalls that were measured elsewhere. An instance without one is left out of the mean, or with ``missing="zero"``
     scored 0. ``papers`` are paper ids by instance id: instances of one paper are drawn together.
 
-    `SelectionError` for a selection that belongs to no instance, or is no list of indices of its paper.
+    `SelectionError` for a selection of an unknown instance, or one that is not a list of indices of its paper.
     """
     task = task_named(task)
     if missing not in ("report", "zero"):
@@ -238,8 +238,8 @@ def score(
 def validated_selection(picks: object, n_sentences: int, place: str) -> tuple[int, ...]:
     """The picks as sentence indices of a paper of so many, each once (where it came first).
 
-    They are a list, tuple or numpy array of integers; ``True``, ``3.0`` and ``"3"`` are none. `SelectionError`, for
-    this ``place``, if they are anything else.
+    A list, tuple or numpy array of integers is accepted; ``True``, ``3.0`` and ``"3"`` are not integers here. Anything
+    else is a `SelectionError` for this ``place``.
     """
     if hasattr(picks, "tolist"):
         picks = picks.tolist()

@@ -47,7 +47,7 @@ def test_what_is_no_store(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs.sqlite"
     with closing(sqlite3.connect(theirs)) as db:
         db.execute("CREATE TABLE theirs (x)")
-    assert "is a database, but no EvidenceBench store" in refused(theirs)
+    assert "is a database, but not an EvidenceBench store" in refused(theirs)
     for place in (tmp_path, Path("/dev/null")):
         assert "is not a file" in refused(place)
     assert "cannot be made" in refused(theirs / "store.sqlite")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.data.downloads import DATASETS, download, git_blob
-from evidencebench_core.errors import DownloadError, UnknownNameError
+from evidencebench_core.errors import DataError, UnknownNameError
 from tests.conftest import real_file
 from tests.llm.server import Handler, Reply, serving
 
@@ -64,7 +64,7 @@ def test_the_log_of_the_authors_is_checked(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.files = {"/bf1d963/Evaluation/post_process/logs.csv": CONTENT}
-    with pytest.raises(DownloadError):
+    with pytest.raises(DataError):
         module.download_log(tmp_path)
     monkeypatch.setattr(module, "_LOG", replace(module._LOG, git_blob=BLOB))
     assert module.download_log(tmp_path).read_bytes() == CONTENT
@@ -105,7 +105,7 @@ def test_names_and_places_that_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "evidencebench_dev_set.json"
     path.write_text("mine")
     for folder in (tmp_path, path):  # a file with other content, and what is no folder
-        with pytest.raises(DownloadError):
+        with pytest.raises(DataError):
             download("evidencebench", "dev", folder)
     assert path.read_text() == "mine"
 
@@ -126,7 +126,7 @@ def test_failures_leave_nothing(
     server.files, server.sent = files, sent
     if base:  # server sets it back
         os.environ["EVIDENCEBENCH_DOWNLOAD_BASE"] = base
-    with pytest.raises(DownloadError) as caught:
+    with pytest.raises(DataError) as caught:
         download(dataset, "test", tmp_path)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.glob("*.json*")) == []

@@ -18,7 +18,7 @@ from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import IngestResult, add_instance, ingest
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import InstanceError, StoreError, StreamError
+from evidencebench_core.errors import DataError, InstanceError, StoreError
 from tests.data.conftest import content
 from tests.factories import raw_dataset, written
 
@@ -136,7 +136,7 @@ def test_a_file_that_changes_while_it_is_read(store: Store, tmp_path: Path) -> N
         for other in others:
             written(other, path)
 
-    with pytest.raises(StreamError, match="changed"):
+    with pytest.raises(DataError, match="changed"):
         ingest(store, path, progress=replace_file)
     assert content(store) == before
 

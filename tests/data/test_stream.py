@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from evidencebench_core.data.stream import DatasetFile
-from evidencebench_core.errors import StreamError
+from evidencebench_core.errors import DataError
 
 
 def read(content: bytes, folder: Path) -> list[tuple[str, str | None, object]]:
@@ -50,7 +50,7 @@ def test_compressed_in_one_piece_or_two_and_cut_off(tmp_path: Path, pack: Callab
     assert read(packed, tmp_path) == read(lines, tmp_path)
     assert read(pack(lines[:half]) + pack(lines[half:]), tmp_path) == read(lines, tmp_path)
     for length in (len(packed) // 2, len(packed) - 1):
-        with pytest.raises(StreamError):
+        with pytest.raises(DataError):
             read(packed[:length], tmp_path)
 
 
@@ -64,7 +64,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("content", REFUSED, ids=range(len(REFUSED)))
 def test_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(StreamError) as caught:
+    with pytest.raises(DataError) as caught:
         read(content, tmp_path)
     assert "\n" not in str(caught.value)
     assert caught.value.place.startswith(str(tmp_path / "data"))
@@ -72,8 +72,8 @@ def test_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_the_record_before_is_named_and_a_cut_is_noticed_anywhere(tmp_path: Path) -> None:
     content = b'{"first": {"x": [1, 2.5, "t\\u00e9", null]}, "second": {"y": "z"}}'
-    with pytest.raises(StreamError, match="after instance 'first': is not JSON"):
+    with pytest.raises(DataError, match="after instance 'first': is not JSON"):
         read(content.replace(b'"z"', b"z"), tmp_path)
     for length in range(1, len(content), 9):
-        with pytest.raises(StreamError):
+        with pytest.raises(DataError):
             read(content[:length], tmp_path)

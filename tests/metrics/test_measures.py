@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -72,7 +73,11 @@ def values(picks: tuple[int, ...], covers: Covers, budget: int | None = None) ->
 
 def test_by_hand() -> None:
     covers = [frozenset({2, 5}), frozenset({5})]
-    assert [measure.name for measure in MEASURES] == ["aspect_recall", "picks", "precision", "f1"]
+    share = 0, 1, True, True
+    facts = [(each.name, each.low, each.high, each.higher_is_better, each.is_share) for each in MEASURES]
+    names = ("aspect_recall", "precision", "f1")
+    assert sorted(facts) == sorted([("picks", 0, inf, False, False), *((name, *share) for name in names)])
+    assert MEASURES[2].explanation == "share of the picks that cover an aspect"
     assert values((2, 9), covers) == [1 / 2, 2, 1 / 2, 1 / 2]
     # One of 2, 5 and 9: aspect 0 is met by 2 of 3, aspect 1 by 1 of 3; 2 of 3 cover. 2 * 1/2 * 2/3 / (7/6) = 4/7.
     assert values((2, 5, 9), covers, 1) == pytest.approx([1 / 2, 3, 2 / 3, 4 / 7])

@@ -1,4 +1,7 @@
-"""Papers as lines to compare, and the DOCTYPE of JATS files."""
+"""Papers as lines to compare, short texts to read, and the DOCTYPE of JATS files."""
+
+import tomllib
+from pathlib import Path
 
 from evidencebench_core.data import SentenceType
 from evidencebench_core.papers import Paper
@@ -7,6 +10,7 @@ JATS_DOCTYPE = (
     '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN"'
     ' "JATS-archivearticle1-3-mathml3.dtd">'
 )
+PHRASES = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text("utf-8"))
 MARKS = {"section_name": "# ", "abstract": "> ", "normal_paragraph": ""}
 
 

@@ -4,12 +4,16 @@ Their text is ours. A line of a gold file is a sentence (H heading, A abstract, 
 """
 
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evidencebench_core.papers.read import paper_of_file
+from tests.papers.rendering import outline
 
+CASES = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))["paper"]
 GOLD = Path(__file__).parent / "gold"
 PAGES = ("pmc.htm", "old_pmc.htm", "springer.htm", "wiley.htm", "bmj.htm", "plos.htm", "elsevier.htm")
 FILES = ("nested.xml", "structured.xml", "markdown.md", "plain.txt", "grobid.xml", *PAGES)
@@ -38,3 +42,10 @@ def test_sentences_types_and_counts(name: str) -> None:
     assert paper.title == paper.sentences[0]
     assert paper.notes == ()
     assert paper_of_file((GOLD / name).read_bytes(), "").sentences == paper.sentences  # without its name
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_what_becomes_of_a_text(case: dict[str, Any]) -> None:
+    paper = paper_of_file(case["text"].encode(), case["file"])
+    assert outline(paper) == case["outline"]
+    assert dict(paper.left_out) == case.get("left_out", {})

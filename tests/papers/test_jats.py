@@ -1,4 +1,4 @@
-"""JATS of several shapes."""
+"""JATS of several shapes, beside those of cases.toml."""
 
 import pytest
 
@@ -19,35 +19,6 @@ def article(body: str, meta: str = "", rest: str = "") -> Paper:
 def texts(paper: Paper) -> list[str]:
     """What stands below the title."""
     return outline(paper)[1:]
-
-
-@pytest.mark.parametrize(
-    ("xml", "read"),
-    [
-        ("<p>H<sub>2</sub>O at 5&#x2009;m<sup>2</sup> of <italic>E. coli</italic> (<xref ref-type='fig'>Fig. 2</xref>; "
-         "<xref ref-type='bibr'>Lee, 2001</xref>)<xref ref-type='fn'>a</xref> and <ext-link>x.org</ext-link>"
-         "<fn><p>Not read.</p></fn><inline-graphic/><break/>then.</p>",
-         ["H2O at 5 m2 of E. coli (Fig. 2; Lee, 2001) and x.org then."]),
-        ("<p>At <inline-formula><alternatives><tex-math>\\frac{a}{b}</tex-math><math><mfrac><mi>a</mi>\n <mi>b</mi>"
-         "</mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><semantics><mi>y</mi><annotation>z</annotation></semantics>"
-         "</math></alternatives></inline-formula> here.</p>", ["At a/b = x2y here."]),
-        ("<p>See <inline-supplementary-material>Table S1</inline-supplementary-material>.</p>", ["See Table S1."]),
-        ("<p>It rose<fn><p>No.</p></fn>. And fell<fn/>, too.</p>", ["It rose.", "And fell, too."]),
-        ("<p>(<![CDATA[&alpha;&#x2009;&lt; &quot;5&amp;6&nosuch;]]>) &beta;.</p>", ['(α < "5&6&nosuch;) β.']),
-        ("<p>At <inline-formula><alternatives><inline-graphic/><graphic/><math><mi>x</mi></math></alternatives>"
-         "</inline-formula>.</p>", ["At x."]),
-        ("<boxed-text><label>Box 1</label><caption><p>Tea is old.</p></caption><p>Drink it.</p></boxed-text>",
-         ["# Box 1", "Tea is old.", "Drink it."]),
-        ("<disp-quote><p>So be it.</p><attrib>A nurse</attrib></disp-quote>", ["So be it.", "A nurse"]),
-        ("<p>There are <list><list-item><label>1</label><p>tea and</p></list-item><list-item><p>milk.</p>"
-         "<list><list-item><p>Cold milk.</p></list-item></list></list-item></list> That is all.</p>",
-         ["There are", "tea and", "milk.", "Cold milk.", "That is all."]),
-        ("<def-list><def-item><term>SD</term><def><p>standard deviation</p></def></def-item></def-list>",
-         ["SD standard deviation"]),
-    ],
-)  # fmt: skip
-def test_no_word_is_lost_or_displaced(xml: str, read: list[str]) -> None:
-    assert texts(article(xml)) == read
 
 
 def test_floats_have_label_and_caption() -> None:

@@ -1,7 +1,6 @@
 """Own papers in the store."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,11 +11,6 @@ from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.paper import Box, Doubt, Float, Paper
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(tmp_path / "store.sqlite")
 
 
 def paper(title: str = "Tea") -> Paper:

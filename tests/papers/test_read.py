@@ -39,6 +39,8 @@ def test_text_that_looks_like_something_else() -> None:
     assert kind_of(b"<5 cups of tea a day were drunk.") == "text"
     assert kind_of("\ufeffTea is hot.".encode()) == "text"
     assert kind_of("<a/>".encode("utf-16")) == "jats"
+    assert [kind_of(text) for text in (b"# Tea\n\nIt.", b"Tea\n\n## A\n\n## B")] == ["markdown"] * 2
+    assert kind_of(b"Tea\n\n#1 is hot.\n\n# of cups") == "text"
     for xml in (b"<?xml version='1.0'?>\n<!-- a --><TEI xmlns='x'>", b"<tei:TEI xmlns:tei='x'>"):
         assert kind_of(xml, "a.html.xml") == "tei"
     for page in (b"\n<!DOCTYPE HTML>", b"<?xml version='1.0'?><!-- saved -->\n<html xmlns='x'>"):
@@ -46,9 +48,19 @@ def test_text_that_looks_like_something_else() -> None:
     assert (kind_of(b"<article><p>", "a.htm"), kind_of(b"<article><p>", "a.xml")) == ("html", "jats")
 
 
+def test_encodings() -> None:
+    for encoding in ("utf-8-sig", "utf-16"):
+        read = paper_of_file("Größe, a heading\n\nThe size was 5 µm.".encode(encoding))
+        assert read.sentences[1] == "The size was 5 µm."
+    windows = paper_of_file("The size was 5 µm – or 6. It “grew”.".encode("cp1252"))
+    assert (windows.sentences, windows.title) == (("The size was 5 µm – or 6.", "It “grew”."), "")
+    assert len(windows.notes) == 3  # on the encoding, on the title and on the abstract
+
+
 @pytest.mark.parametrize(
     "content",
     [
+        b"\x01\x02\x03\x04" * 50,
         b"",
         b" \n",
         b"\xd0\xcf\x11\xe0" + b"\x00" * 600,  # an old Word file

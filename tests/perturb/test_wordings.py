@@ -82,7 +82,7 @@ def test_added_wordings_stand_over_those_of_the_data(store: Store) -> None:
     assert origins == ["file.json", "Ana; accepted by Ben"]
     remove_wording(store, "two", "a", "paraphrase:plain")
     assert hypothesis_variants(store, "two")["paraphrase:plain"] == {"a": "From the data."}
-    # A rejected draft is no wording.
+    # A rejected draft is not a wording.
     add_wordings(store, "two", [Wording("b", "negation", "", "gpt-x", "Ana")])
     assert "b" not in hypothesis_variants(store, "two")["negation"]
     assert added_wordings(store, "two") == ()

@@ -8,47 +8,28 @@ import pytest
 
 from evidencebench_core.data import open_store
 from evidencebench_core.retrievers import Query, Retrieval, ServedRetriever, encoding, make_retriever
-from evidencebench_core.retrievers.dense import INSTRUCTIONS
 from tests.retrievers.llm.stand_in import StandIn, retrieved
 from tests.retrievers.queries import make_query
 
-both = pytest.mark.parametrize("name", ["dense", "embeddings"])
 
-
-def answer_of(name: str, server: StandIn, instruction: str, query: Query) -> Retrieval:
+def answer_of(name: str, server: StandIn, query: Query) -> Retrieval:
     """The answer of the retriever with the local model, or of the one that asks a server."""
-    settings = {"model": "minilm", "instruction": instruction}
-    retriever = make_retriever(name, settings, store=open_store())
+    retriever = make_retriever(name, {"model": "minilm"}, store=open_store())
     if isinstance(retriever, ServedRetriever):
         return retrieved(server, retriever, query)
     return retriever.retrieve(query)
 
 
-@both
+@pytest.mark.parametrize("name", ["dense", "embeddings"])
 def test_scores_are_cosines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
     table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
     monkeypatch.setattr(encoding, "encode", lambda _, texts, __: np.float32([table[text] for text in texts]))
     server = StandIn(vector=lambda text: [*table[text]])
-    retrieval = answer_of(name, server, "none", make_query("abcd", hypothesis="h", budget=2))
+    retrieval = answer_of(name, server, make_query("abcd", hypothesis="h", budget=2))
     assert retrieval.ranking == (1, 0, 3, 2)
     assert retrieval.scores == (1.0, 0.96, 0.0, -1.0)
     assert retrieval.selection == (1, 0)
-
-
-@both
-@pytest.mark.parametrize(
-    ("instruction", "focus", "used"),
-    [("none", "all", "none"), ("auto", "all", "er"), ("auto", "results", "result"), ("er", "results", "er")],
-)
-def test_the_instruction_stands_before_the_hypothesis_only(
-    encoded_texts: list[str], name: str, instruction: str, focus: str, used: str
-) -> None:
-    server = StandIn()
-    query = make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
-    answer = answer_of(name, server, instruction, query)
-    assert encoded_texts + server.texts == [INSTRUCTIONS[used] + "It does.", "s1", "s2"]
-    assert answer.details.get("instruction", "") == INSTRUCTIONS[used].strip()
 
 
 def test_threads_that_ask_for_the_same_paper_encode_it_once(encoded_texts: list[str]) -> None:

@@ -1,4 +1,6 @@
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,8 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import IMPORTED, RETRIEVERS, make_retriever, read_settings, run_label
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.retrievers.ranker.made_up import small_model
+
+REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))["refused"]
 
 
 def test_a_retriever_has_its_full_settings_and_they_survive_json() -> None:
@@ -23,27 +27,7 @@ def test_a_retriever_has_its_full_settings_and_they_survive_json() -> None:
         assert read_settings(name, json.loads(json.dumps(values))).values() == values
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "message"),
-    [
-        ("BM2", {}, "retriever: there is none called 'BM2'. Did you mean 'bm25'? Names are: "),
-        ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
-        ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean 'k1'? Settings are: k1, b."),
-        ("lead", {"k": 1}, "retriever lead: there is no setting 'k'. It takes no settings."),
-        ("llm", {}, "has no model"),
-        ("llm", {"model": "m", "strategy": "icl"}, "icl has no examples"),
-        ("embeddings", {}, "retriever embeddings: has no model"),
-        ("rerank", {}, "retriever rerank: has no model"),
-        ("rerank", {"model": "minilm", "of": "bm25,lead"}, "has two retrievers to rank again"),
-        ("hybrid", {"of": "bm25"}, "of is bm25. Name two or more"),
-        ("hybrid", {"of": "bm25,oracle"}, "oracle cannot be one of its members"),
-        ("hybrid", {"of": "bm25,rerank"}, "rerank cannot be one of its members"),
-        ("hybrid", {"of": "bm25,llm"}, "llm cannot be one of its members"),
-        ("hybrid", {"of": "bm25,dens"}, "there is none called 'dens'"),
-        ("hybrid", {"of": "bm25,lead", "dense.model": "x"}, "'dense', which is not one of its members"),
-        ("hybrid", {"bm25.k2": 1}, "retriever bm25: there is no setting 'k2'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "settings", "message"), REFUSED)
 def test_a_bad_name_or_setting_is_one_line_with_a_remedy(
     name: str, settings: dict[str, object], message: str
 ) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import permutation_test
+from scipy.stats import norm, permutation_test
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.stats import Estimate, holm, paired
+from evidencebench_core.stats import Estimate, holm, paired, pairs
 
 SHARES = st.sampled_from([0.0, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
 PAIRS = st.lists(st.tuples(SHARES, SHARES), min_size=2, max_size=8)
@@ -45,11 +45,11 @@ def test_what_cannot_be_judged() -> None:
 
 
 @given(PAIRS)
-def test_few_instances_have_exact_p_values(pairs: list[tuple[float, float]]) -> None:
-    a, b = np.array(pairs).T
+def test_few_instances_have_exact_p_values(shares: list[tuple[float, float]]) -> None:
+    a, b = np.array(shares).T
     flips = np.array(list(product([1, -1], repeat=len(a))))
     extreme = np.abs(flips @ (a - b)) >= abs((a - b).sum()) - 1e-9
-    forward, backward = paired(a, b, n_resamples=50), paired(b, a, n_resamples=50)
+    forward, backward = paired(a, b), paired(b, a)
     assert forward.p == pytest.approx(extreme.mean())
     assert forward.p == backward.p
     assert (forward.wins, forward.losses) == (backward.losses, backward.wins)
@@ -59,22 +59,24 @@ def test_many_pairs_agree_with_scipy() -> None:
     rng = np.random.default_rng(11)
     b = rng.integers(0, 1_000, size=200) / 1_000
     a = np.clip(b + rng.integers(-333, 500, size=200) / 1_000 * (rng.random(200) < 0.3), 0, 1)
-    ours = paired(a, b, n_resamples=20_000).p
+    ours = paired(a, b).p
     theirs = permutation_test(
         (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples",
         vectorized=True, n_resamples=9_999, rng=np.random.default_rng(12),
     ).pvalue  # fmt: skip
     assert 0.001 < theirs < 0.9  # a case that tells something
-    # Both are simulated: the standard deviation of their difference is sqrt(p(1-p)(1/20000 + 1/9999)).
-    assert ours == pytest.approx(theirs, abs=4 * (theirs * (1 - theirs) * 1.5e-4) ** 0.5)
+    # Both are simulated: the standard deviation of their difference is sqrt(p(1-p)(1/10000 + 1/9999)).
+    assert ours * 10_001 == pytest.approx(round(ours * 10_001))  # type: ignore[arg-type, operator]
+    assert ours == pytest.approx(theirs, abs=4 * (theirs * (1 - theirs) * 2e-4) ** 0.5)
 
 
-def test_many_papers_have_the_p_value_of_the_normal_limit() -> None:
-    rng = np.random.default_rng(5)
-    a = rng.normal(0.03, 1, size=2_000)
-    normal, drawn = paired(a, np.zeros(2_000)).p, paired(a, np.zeros(2_000), n_resamples=10_000).p
+def test_many_papers_have_the_p_value_of_the_normal_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.random.default_rng(5).normal(0.1, 1, size=600)
+    normal = paired(a, np.zeros(600)).p
+    assert normal == pytest.approx(2 * norm.sf(a.sum() / (a**2).sum() ** 0.5))
+    monkeypatch.setattr(pairs, "LARGE", 600)
     assert 0.005 < normal < 0.5  # type: ignore[operator]
-    assert normal == pytest.approx(drawn, abs=0.015)
+    assert normal == pytest.approx(paired(a, np.zeros(600)).p, abs=0.015)
 
 
 def test_holm_by_hand() -> None:
@@ -82,6 +84,7 @@ def test_holm_by_hand() -> None:
     assert holm([0.03, 0.01, 0.6, 0.02]) == pytest.approx((0.06, 0.04, 0.6, 0.06))
     # It never falls as p grows: 3 * 0.02 = 0.06, then 2 * 0.025 = 0.05, raised to 0.06. And it is at most 1.
     assert holm([0.02, 0.025, 0.9]) == pytest.approx((0.06, 0.06, 0.9))
+    assert holm([0.6, 1.0, 0.0]) == (1.0, 1.0, 0.0)
     # A test that could not be made does not count.
     assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
     assert holm([]) == ()

@@ -1,5 +1,7 @@
 """Agreement of labels: by hand, and against scikit-learn and SciPy."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,6 +43,16 @@ def test_alpha_as_krippendorff_has_it() -> None:
     observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
     units = [[unit.count(label) for label in "12345"] for unit in map("".join, zip(*observers, strict=True))]
     assert float(krippendorff_alpha(coincidences(units).sum(axis=0))) == pytest.approx(0.743, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    "figure", [accuracy, cohen_kappa, krippendorff_alpha, label_f1, macro_f1, phi, weighted_f1]
+)
+def test_leading_axes_are_resamples(figure: Callable[[object], np.ndarray]) -> None:
+    n_columns = 2 if figure is krippendorff_alpha else 3
+    tables = np.random.default_rng(0).integers(1, 9, size=(4, 5, 2, n_columns))
+    each = [[figure(table) for table in row] for row in tables]
+    assert figure(tables) == pytest.approx(np.array(each))
 
 
 def test_undefined() -> None:

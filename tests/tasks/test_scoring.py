@@ -24,6 +24,7 @@ GOLD = [
     ("p2", evidence(4, [(0, 1)], {0}, 1)),
     ("p3", evidence(6, [(5,), (4,)], set(), 2)),
 ]
+LONG = [(f"a{'-' * n}", GOLD[1][1]) for n in range(7)]
 ER, RESULTS = TASKS["er@optimal"], TASKS["result-er@optimal"]
 
 
@@ -47,7 +48,8 @@ def test_by_hand() -> None:
     expected = {"aspect_recall": 7 / 18, "picks": 4 / 3, "precision": 1 / 2, "f1": 1.3 / 3}
     assert means == pytest.approx(expected)
     over, few = (next(note for note in result.notes if word in note) for word in ("more than K", "3 papers"))
-    assert over.startswith("ER@Optimal: 1 selection ")
+    assert over.startswith("ER@Optimal: 1 selection has more")
+    assert result.ceiling_text == "100.0%"
     assert "ER@" not in few  # so that it is said once for all tasks
 
 
@@ -69,12 +71,15 @@ def test_a_missing_instance_is_named_and_left_out_or_scored_0_when_asked() -> No
     assert result.missing == zero.missing == ("p2", "p3")
     assert (result.n_scored, result.n_missing, result.n_empty, result.aspect_recall) == (1, 2, 0, 1.0)
     assert result.standard_error is result.ci95 is None  # one instance says nothing about the spread
+    assert result.notes[0] == "ER@Optimal: 2 instances without an answer, left out of the mean: p2, p3"
+    assert "scored 0: a, a-, a--, a---, a---- and 2 more" in score(ER, LONG, {}, missing="zero").notes[0]
     assert (zero.n_scored, zero.n_missing, zero.n_empty) == (3, 2, 0)
     assert zero.per_instance == {"p1": 1.0, "p2": 0.0, "p3": 0.0}
     assert zero.aspect_recall == pytest.approx(1 / 3)
     for nothing in (score(ER, GOLD, {}), score(ER, [], {})):
         means = (nothing.aspect_recall, nothing.standard_error, nothing.ci95, nothing.ceiling)
         assert (*means, nothing.random_expectation, nothing.per_instance) == (*[None] * 5, {})
+        assert (len(nothing.notes), nothing.ceiling_text) == (bool(nothing.missing), "")
 
 
 def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling() -> None:
@@ -84,6 +89,17 @@ def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling(
     # er@1: p1 1 of 3, p2 1 of 1, p3 1 of 2; mean 11/18
     result = score(task_named("er@1"), GOLD, {"p1": [0], "p2": [0], "p3": [5]})
     assert result.ceiling == result.aspect_recall == pytest.approx(11 / 18)
+    assert result.n_over_budget == 0
+    bare = score(
+        task_named("er@1"), [("x", evidence(3, [()], set(), 0))], {"x": [0]}
+    )  # nothing covers its aspect
+    assert bare.random_expectation == bare.aspect_recall == bare.ceiling == 0.0
+
+
+def test_recalls_that_were_measured_elsewhere() -> None:
+    result = score(ER, GOLD, {"p1": 0.5, "p2": 1.0})
+    assert (result.aspect_recall, result.missing) == (0.75, ("p3",))
+    assert [result.measures[name].value for name in ("aspect_recall", "picks")] == [0.75, None]
 
 
 def test_papers_are_drawn_whole() -> None:
@@ -91,6 +107,9 @@ def test_papers_are_drawn_whole() -> None:
     two, one_paper = (score(ER, GOLD, selections, papers={"p1": "a", "p2": "a", "p3": p}) for p in "ba")
     assert (two.n_papers, two.aspect_recall, two.ci95) == (2, pytest.approx(5 / 9), (0.0, 1.0))
     assert (one_paper.n_papers, one_paper.ci95) == (1, None)
+    assert [("1 paper " in note, "2 papers" in note) for note in (one_paper.notes[-1], two.notes[-1])] == [
+        (True, False), (False, True),
+    ]  # fmt: skip
 
 
 def test_what_is_refused() -> None:
@@ -118,6 +137,7 @@ def test_as_json_and_as_a_table_every_instance_has_a_row_and_a_reason() -> None:
         *("measures", "n_over_budget", "n_papers"),
     }
     assert json.loads(json.dumps(as_dict)) == as_dict
+    assert score(RESULTS, GOLD, answers, sufficient=True).as_dict() == as_dict | {"sufficient_gold": True}
     assert (as_dict["task"], as_dict["missing"], as_dict["ci95"]) == ("result-er@optimal", ["p2"], None)
     assert as_dict["skipped"] == {"p3": "it has no result aspects"}
     assert as_dict["measures"]["picks"] == {"value": 1.0, "low": None, "high": None, "n": 1}

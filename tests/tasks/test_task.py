@@ -33,6 +33,9 @@ def test_any_k_is_a_task() -> None:
     assert task_named("er@7") == Task("er@7", "all", 7)
     assert task_named(" Result-ER@250 ") == Task("result-er@250", "results", 250)
     assert task_named("ER@Optimal") is TASKS["er@optimal"]
+    assert [TASKS[name].budget_text for name in TASKS] == [
+        "optimal K", "K = 10", "optimal K", "K = 5", "no limit",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

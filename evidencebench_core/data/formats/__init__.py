@@ -9,7 +9,7 @@ from evidencebench_core.data.formats.base import Source
 from evidencebench_core.data.formats.released import KEYS, instance_from, released_record
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.stream import REMEDY, DatasetFile
-from evidencebench_core.errors import SettingError, StreamError, did_you_mean, shown
+from evidencebench_core.errors import DataError, SettingError, did_you_mean, shown
 
 
 class Format(NamedTuple):
@@ -29,7 +29,7 @@ FORMATS: Final[Mapping[str, Format]] = {
 
 
 def format_named(name: str | None, file: DatasetFile) -> str:
-    """The name of a format if it is one; without a name the file's, told by the keys of its first record."""
+    """The name, if it is that of a format; without one, the format recognised by the keys of the first record."""
     if name is not None:
         if name not in FORMATS:
             remedy = f"{did_you_mean(name, FORMATS)}Known: {', '.join(FORMATS)}."
@@ -41,7 +41,7 @@ def format_named(name: str | None, file: DatasetFile) -> str:
     for known, entry in FORMATS.items():
         if keys & entry.keys:
             return known
-    raise StreamError(str(file.path), f"begins with {shown(first)}, a record of no known format", REMEDY)
+    raise DataError(str(file.path), f"begins with {shown(first)}, a record of no known format", REMEDY)
 
 
 def read_instances(path: Path, name: str | None = None, corpus: Path | None = None) -> Iterator[Instance]:

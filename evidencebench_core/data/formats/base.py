@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
@@ -13,7 +12,7 @@ from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.model import Instance, paper_key
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.data.stream import DatasetFile
-from evidencebench_core.errors import InstanceError, did_you_mean, shown
+from evidencebench_core.errors import InstanceError, shown
 from evidencebench_core.words import enumerated
 
 Text = Annotated[str, Field(pattern=r"\S")]
@@ -21,12 +20,11 @@ Id = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is 
 Pool = Annotated[list[str], Field(min_length=1, max_length=5_000)]
 
 _Checked = TypeVar("_Checked", bound="Checked")
-_hint = cache(did_you_mean)  # records have the same keys
 _TAGS: Final = frozenset({"bool", "list[bool]", "[key]"})  # of pydantic's places
 
 
 class Checked(BaseModel):
-    """A record of a file; keys that it does not know are no error."""
+    """A record of a file; unknown keys are allowed."""
 
     model_config = ConfigDict(strict=True)
 
@@ -42,17 +40,16 @@ class Source:
 
 
 def checked(model: type[_Checked], value: object, place: str) -> _Checked:
-    """The record, of the types that its format says; `InstanceError` names all that it lacks, else its first fault."""
+    """The validated record; `InstanceError` names all keys that are missing, else the first wrong value."""
     try:
-        record = model.model_validate(value)
+        return model.model_validate(value)
     except ValidationError as error:
         faults = error.errors(include_url=False)
         missing = [str(fault["loc"][-1]) for fault in faults if fault["type"] == "missing"]
         if missing:
             within = "".join(f", {part}" for part in faults[0]["loc"][:-1])
-            near = _near_misses(value, model)
             required = enumerated([name for name, info in model.model_fields.items() if info.is_required()])
-            remedy = f"{near}Every record has {required}." if not within else "Add it."
+            remedy = "Add it." if within else f"Every record has {required}."
             raise InstanceError(f"{place}{within}", f"has no {enumerated(missing)}", remedy) from None
         fault = faults[0]
         parts = [
@@ -64,21 +61,10 @@ def checked(model: type[_Checked], value: object, place: str) -> _Checked:
         raise InstanceError(
             where, f"is {shown(fault['input'])}", f"Give {wanted}.".format_map(fault.get("ctx", {}))
         ) from None
-    if near := _near_misses(value, model):
-        raise InstanceError(place, "has a key that the format does not know", f"{near}Rename it.")
-    return record
-
-
-def _near_misses(value: object, model: type[Checked]) -> str:
-    """``"'papr_id': Did you mean 'paper_id'? "`` for keys beyond the format's that are close to one it lacks."""
-    keys = value.keys() if isinstance(value, dict) else set[str]()
-    absent = tuple(name for name in model.model_fields if name not in keys)
-    hints = {key: _hint(key, absent, 0.85) for key in keys if key not in model.model_fields}
-    return "".join(f"{shown(key)}: {hint}" for key, hint in hints.items() if hint)
 
 
 def built_instance(place: str, **fields: Any) -> Instance:
-    """An instance of these fields, with what follows from its paper where they are ``None``."""
+    """An instance with these fields; those that are ``None`` are derived from its paper."""
     sentences = tuple(fields["sentences"])
     types = tuple(fields["sentence_types"] or ["normal_paragraph"] * len(sentences))
     check_length(f"{place}, sentence_types", types, len(sentences), "sentence")
@@ -90,7 +76,7 @@ def built_instance(place: str, **fields: Any) -> Instance:
 
 
 def check_indices(place: str, indices: Sequence[int], n_sentences: int) -> None:
-    """`InstanceError` where sentence indices are not in the paper, or there twice."""
+    """`InstanceError` if a sentence index is outside the paper or repeated."""
     for index in indices:
         if not 0 <= index < n_sentences:
             problem = f"holds sentence index {index}"

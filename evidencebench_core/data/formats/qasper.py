@@ -18,7 +18,6 @@ _Pool = list[tuple[str, str]]  # sentences with their types
 class Answer(Checked):
     evidence: list[str]
     highlighted_evidence: list[str] | None = None
-    unanswerable: bool = False
 
 
 class AnnotatedAnswer(Checked):
@@ -51,7 +50,7 @@ def instances(source: Source) -> Iterator[Instance]:
         for question in paper.qas:
             evidence = _evidence(question, pool, paragraphs)
             if not evidence:
-                source.left_out[_reason(question)] += 1
+                source.left_out["questions without an answer in the text"] += 1
                 continue
             record = {
                 "hypothesis": question.question,
@@ -89,12 +88,3 @@ def _evidence(question: Question, pool: _Pool, paragraphs: Mapping[str, range]) 
         marked = {paragraph[index] for text in highlights for index in finder.find(text)}
         evidence.append(sorted(marked or paragraph))
     return evidence
-
-
-def _reason(question: Question) -> str:
-    answers = [annotated.answer for annotated in question.answers]
-    if all(answer.unanswerable for answer in answers):
-        return "questions without an answer"
-    if any(text.startswith("FLOAT SELECTED") for answer in answers for text in answer.evidence):
-        return "questions answered by figures or tables alone"
-    return "questions answered by no paragraph of the paper"

@@ -1,4 +1,4 @@
-"""A table of one's own: hypothesis, sentences and evidence, as JSON, JSON lines or CSV.
+"""A user's own table: hypothesis, sentences and evidence, as JSON, JSON lines or CSV.
 
 An entry of ``evidence`` is a study aspect: a list of sentences, any of which covers it, or one sentence; a sentence is
 its index, from 0, or a quote. Only where ``aspects`` has one text for plain entries are they one aspect together.
@@ -71,7 +71,7 @@ def simple_instance(raw: Any, place: str, default_id: str) -> Instance:
 
 
 def _types(sentences: Sequence[str], sections: Sequence[str] | None) -> list[SentenceType]:
-    """What sections tell: a sentence that is its section's name is a heading, and an abstract says so."""
+    """Types as the sections imply them: a sentence equal to its section's name is a heading."""
     types: list[SentenceType] = ["normal_paragraph"] * len(sentences)
     for index, (sentence, section) in enumerate(zip(sentences, sections or (), strict=False)):
         if sentence.strip() == section.strip():

@@ -190,8 +190,8 @@ class TextBlock:
         words = [word for line in lines for word in line.words]
         self.n_words = len(words)
         self.largest = max(word.size for word in words)  # of small capitals the size of the capitals
-        look = Line(words)
-        self.bold, self.italic = look.bold, look.italic
+        whole = Line(words)
+        self.bold, self.italic = whole.bold, whole.italic
         starts = Counter(round(line.x0) for line in lines[1:] or lines)
         self.left = float(min(starts, key=lambda x: (-starts[x], x)))  # the first line may be indented
 

@@ -18,7 +18,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.hyphens import plain
+from evidencebench_core.papers.hyphens import without_ligatures
 
 UNREADABLE: Final = "\ufffd"
 """Stands for a character whose font does not say what it is."""
@@ -137,13 +137,13 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> Page:
         handle.close()
         handle, x0, y0 = document[number], 0.0, 0.0
     page = Page(number, width, height)
-    page.words = _words(_combined(list(_letters(page, handle.get_textpage(), x0, y0))))
+    page.words = _joined_letters(_combined(list(_letters(page, handle.get_textpage(), x0, y0))))
     page.rules = _rules(handle, x0, y0)
     handle.close()
     return page
 
 
-def _words(letters: list[Word]) -> list[Word]:
+def _joined_letters(letters: list[Word]) -> list[Word]:
     """Letters put together to words, as far as the file sets them without a gap."""
     words: list[Word] = []
     before: Word | None = None
@@ -204,8 +204,8 @@ def _letters(page: Page, text: Any, left: float, foot: float) -> Iterator[Word]:
             x1 = x0 + advance if 0 < advance > x1 - x0 - 0.35 * style.size else x1
         place = (x0, y0)
         if -1 <= x0 <= page.width + 1 and -1 <= y0 <= page.height + 1:
-            look = (style.size, style.font, style.bold, style.italic)
-            yield Word(character, x0, x1, y0, *look, spaced, page)
+            appearance = (style.size, style.font, style.bold, style.italic)
+            yield Word(character, x0, x1, y0, *appearance, spaced, page)
         spaced = False
 
 
@@ -218,7 +218,7 @@ def _character(text: Any, i: int, code: int, style: _Style) -> str:
     category = unicodedata.category(character)
     if category == "Cf":
         return ""  # nothing to see
-    return UNREADABLE if category in ("Cc", "Co", "Cn", "Cs") else plain(character)
+    return UNREADABLE if category in ("Cc", "Co", "Cn", "Cs") else without_ligatures(character)
 
 
 def _advance(style: _Style, code: int, widths: dict[tuple[str, int], float]) -> float:

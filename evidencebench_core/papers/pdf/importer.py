@@ -29,7 +29,6 @@ _OTHER_SIGN: Final = re.compile(
     r"\b[PpNnFtr]\s?(?:[¼D]\s?[\d.]+|[5,]\s0?\.\d+)|\d[\d.]*\s?[¼þ]\s?[\d.]+|\d+\.\d+\s6\s\d+\.\d+"
 )
 _UNNAMED: Final = f"Characters that no font names are shown as {UNREADABLE} or other signs, such as 5 for ="
-_VERB: Final = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|can|may|will|\w+ed|\w+ing)\b")
 _ABOVE: Final = 0.75  # how far letters reach from the baseline, in ems
 _BELOW: Final = 0.22
 
@@ -201,33 +200,13 @@ def _notes(pages: Sequence[Page], damaged: Sequence[int], place: str) -> list[st
 
 
 def _doubts_of_text(paper: Paper) -> Iterator[Doubt]:
-    """Sentences that may not read as they are printed."""
-    counts: Counter[tuple[str, int | None, str]] = Counter()
-    for index, section in enumerate(paper.sections):
-        text, boxes = paper.sentences[index], paper.boxes[index]
-        page = boxes[0].page if boxes else None
-        if UNREADABLE in text or _OTHER_SIGN.search(text):
-            counts[section, None, _UNNAMED] += 1
-        heights = [box.y1 - box.y0 for box in boxes] or [0.0]
-        if paper.sentence_types[index] != "section_name" and max(heights) > 1.1 * min(heights):
-            counts[section, page, "Lines in two sizes of type are joined"] += 1
-        if _is_cut(paper, index):
-            counts[section, page, "The rest of a sentence stands apart from it"] += 1
-    for (section, page, reason), n in counts.items():
-        yield Doubt(section, page, f"{reason} ({quantity(n, 'sentence')}).")
-
-
-def _is_cut(paper: Paper, index: int) -> bool:
-    """Whether a sentence stops short, and goes on below pieces without a verb."""
-    text = paper.sentences[index]
-    if paper.sentence_types[index] == "section_name" or text[0].islower() or layout.ends_sentence(text):
-        return False
-    for below in range(index + 1, len(paper.sentences)):
-        if paper.sentence_types[below] == "section_name" or paper.sentences[below][0].islower():
-            return paper.sentence_types[below] != "section_name"
-        if _VERB.search(paper.sentences[below]):
-            break
-    return False
+    """Sentences with characters that may not read as they are printed."""
+    counts: Counter[str] = Counter()
+    for section, text in zip(paper.sections, paper.sentences, strict=True):
+        counts[section] += UNREADABLE in text or _OTHER_SIGN.search(text) is not None
+    for section, n in counts.items():
+        if n:
+            yield Doubt(section, None, f"{_UNNAMED} ({quantity(n, 'sentence')}).")
 
 
 def _doubts_of_pages(paper: Paper, pages: Sequence[Page], lost: Iterable[Line]) -> Iterator[Doubt]:

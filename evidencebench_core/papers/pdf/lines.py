@@ -46,7 +46,7 @@ class Line:
         n_characters = fonts.total()
         self.bold = sum(len(word.text) for word in words if word.bold) / n_characters
         self.italic = sum(len(word.text) for word in words if word.italic) / n_characters
-        self.text = _text(words)
+        self.text = _joined_words(words)
 
     @property
     def page(self) -> int:
@@ -78,19 +78,19 @@ class Body:
 
 
 def _body_of(pages: Iterable[Iterable[Line]]) -> Body:
-    """The look of most characters above the references, page by page the lines from the top down."""
+    """How most characters above the references look; lines come page by page from the top down."""
     lines = list(chain.from_iterable(pages))
     # In a short paper most lines are references.
     ends = [i for i, line in enumerate(lines) if part_of_heading(line.text) == "references"]
     end = ends[-1] if ends and ends[-1] > 20 else len(lines)
-    looks: Counter[tuple[str, float, bool]] = Counter()
+    styles: Counter[tuple[str, float, bool]] = Counter()
     heights: dict[tuple[int, int, float], list[float]] = defaultdict(list)
     for line in lines[:end]:
-        looks[line.font, line.size, line.bold > 0.5] += len(line.text)
+        styles[line.font, line.size, line.bold > 0.5] += len(line.text)
         heights[line.page, round(line.x0 / 3), line.size].append(line.y)
-    if not looks:
+    if not styles:
         return Body()
-    font, size, is_bold = looks.most_common(1)[0][0]
+    font, size, is_bold = styles.most_common(1)[0][0]
     steps = Counter(
         round(above - below, 1)
         for place, column in heights.items()
@@ -108,7 +108,7 @@ def _body_of(pages: Iterable[Iterable[Line]]) -> Body:
     return Body(font, size, leading, is_bold, left, right)
 
 
-def _text(words: Iterable[Word]) -> str:
+def _joined_words(words: Iterable[Word]) -> str:
     parts: list[str] = []
     before: Word | None = None
     for word in words:

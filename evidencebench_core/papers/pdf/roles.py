@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.quotes import letters
 from evidencebench_core.data.sections import class_of_heading, is_aside, is_label, part_of_heading
 from evidencebench_core.papers.pdf.blocks import BULLET, TextBlock, ends_sentence
@@ -16,12 +17,7 @@ Role = Literal["heading", "text", "footnote", "formula", "cells"]
 _MAX_HEADING: Final = 22  # words
 _NUMBERED: Final = re.compile(r"(?:\d+(?:\.\d+)*[.)]?|[IVX]+\.|[A-H][.)])\s+[A-Z]")
 _FOOTNOTE: Final = re.compile(
-    r"(?:[*†‡§¶#∗⁎]|(?-i:[a-z\d]\s?(?=[A-Z])))|\(?(?:corresponding author|correspondence|e-?mail|abbreviations?\b|"
-    r"how to cite|cite this|address (?:for|all|correspondence)|present address|received\b|accepted\b|published\b|"
-    r"copyright|©|\(c\)|conflicts? of interest|funding:|citation:|academic editor|editor:|competing interests:|"
-    r"supported by|this (?:work|study) was (?:supported|funded)|to whom correspondence|edited by|these authors|"
-    r"the authors? ha(?:s|ve)|open access\b|this is an open|article history|preprint submitted|doi\b|"
-    r"(?:\d{1,2}[.)]?\s*)?(?:https?:|www\.))",
+    rf"[*†‡§¶#∗⁎]|(?-i:[a-z\d]\s?(?=[A-Z]))|\(?(?:{'|'.join(vocabulary('headings.toml')['footnotes'])})",
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(r"\S@\S")
@@ -89,12 +85,12 @@ def _is_formula(block: TextBlock, n_plain: int) -> bool:
 
 def run_in_heading(line: Line, body: Body) -> int:
     """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
-    for look in ("bold", "italic"):
-        n = next((i for i, word in enumerate(line.words) if not getattr(word, look)), 0)
+    for style in ("bold", "italic"):
+        n = next((i for i, word in enumerate(line.words) if not getattr(word, style)), 0)
         if not 0 < n <= 12:
             continue
         text = Line(line.words[:n]).text
-        is_long = len(text) > 3 and (look == "bold" or n > 1 or len(text) > 5)
+        is_long = len(text) > 3 and (style == "bold" or n > 1 or len(text) > 5)
         if text.endswith((".", ":", "—", "–", "?")) and text[0].isupper() and is_long:
             return n
     return 0

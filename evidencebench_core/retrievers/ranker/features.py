@@ -54,14 +54,14 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
     np.fill_diagonal(similarities, 1)
     tokens = [tokens_of(sentence, "word") for sentence in query.sentences]
     cosine = unit[1:] @ unit[0]
-    words, cues = _words(query.hypothesis, tokens), cue_counts(query.sentences, tokens)
+    words, cues = _word_columns(query.hypothesis, tokens), cue_counts(query.sentences, tokens)
     columns = {
         **words,
-        **_meaning(query, cosine, words["bm25 rank"]),
-        **_neighbours(cosine, words["bm25"], cues),
-        **_centrality(query, cosine, similarities),
-        **_place(query),
-        **_surface(query.sentences, tokens),
+        **_meaning_columns(query, cosine, words["bm25 rank"]),
+        **_neighbour_columns(cosine, words["bm25"], cues),
+        **_centrality_columns(query, cosine, similarities),
+        **_place_columns(query),
+        **_surface_columns(query.sentences, tokens),
         **cues,
     }
     rows = np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
@@ -109,7 +109,7 @@ def _stem(token: str) -> str:
     return words[0][:_STEM_LENGTH] if words else ""
 
 
-def _words(hypothesis: str, tokens: Sequence[Sequence[str]]) -> _Columns:
+def _word_columns(hypothesis: str, tokens: Sequence[Sequence[str]]) -> _Columns:
     """BM25 (k1 1.5, b 0.75) and overlaps, on words cut to their first six letters."""
     n = len(tokens)
     query = [stem for token in tokens_of(hypothesis, "word") if (stem := _stem(token))]
@@ -139,7 +139,7 @@ def _words(hypothesis: str, tokens: Sequence[Sequence[str]]) -> _Columns:
     }
 
 
-def _meaning(query: Query, cosine: _Column, bm25_rank: _Column) -> _Columns:
+def _meaning_columns(query: Query, cosine: _Column, bm25_rank: _Column) -> _Columns:
     n, current = len(cosine), 0.0
     of_heading, rank = np.zeros(n), _rank_share(cosine)
     for index, kind in enumerate(query.sentence_types):
@@ -169,7 +169,7 @@ def _around(values: _Column, width: int) -> _Column:
     return sum((_beside(values, offset) for offset in offsets), values * 0) / len(offsets)
 
 
-def _neighbours(cosine: _Column, bm25: _Column, cues: _Columns) -> _Columns:
+def _neighbour_columns(cosine: _Column, bm25: _Column, cues: _Columns) -> _Columns:
     columns = {
         "cosine around 1": _around(cosine, 1),
         "cosine around 3": _around(cosine, 3),
@@ -181,7 +181,7 @@ def _neighbours(cosine: _Column, bm25: _Column, cues: _Columns) -> _Columns:
     return columns
 
 
-def _centrality(query: Query, cosine: _Column, similarities: NDArray[np.float32]) -> _Columns:
+def _centrality_columns(query: Query, cosine: _Column, similarities: NDArray[np.float32]) -> _Columns:
     n = len(cosine)
     others: NDArray[np.float64] = similarities.astype(np.float64)
     np.fill_diagonal(others, 0)
@@ -210,7 +210,7 @@ def _centrality(query: Query, cosine: _Column, similarities: NDArray[np.float32]
     }
 
 
-def _place(query: Query) -> _Columns:
+def _place_columns(query: Query) -> _Columns:
     types, n = query.sentence_types, len(query.sentences)
     abstract = [index for index, kind in enumerate(types) if kind == "abstract"]
     from_start, from_end, in_abstract = np.full((3, n), -1.0)
@@ -256,7 +256,7 @@ def _places(labels: NDArray[np.int64]) -> tuple[_Column, _Column, _Column]:
     return before, size - 1 - before, size
 
 
-def _surface(sentences: Sequence[str], tokens: Sequence[Sequence[str]]) -> _Columns:
+def _surface_columns(sentences: Sequence[str], tokens: Sequence[Sequence[str]]) -> _Columns:
     length = np.array([len(words) for words in tokens], dtype=float)
     return {
         "length": length,

@@ -64,12 +64,12 @@ def write_model(ranker: Ranker, folder: Path) -> str:
 
 
 def read_model(folder: Path) -> tuple[Ranker, str]:
-    """The model of a folder and its digest; `RetrieverError` if there is none that this version has written."""
+    """The model in a folder and its digest; `RetrieverError` if there is none written by this version."""
     from safetensors import SafetensorError
 
     try:
         status = (folder / FILE).stat()
-        return _read(folder / FILE, (status.st_mtime_ns, status.st_size))
+        return _model_at(folder / FILE, (status.st_mtime_ns, status.st_size))
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
         problem = f"cannot be read as a trained ranker ({reason})"
@@ -77,7 +77,7 @@ def read_model(folder: Path) -> tuple[Ranker, str]:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _status: tuple[int, int]) -> tuple[Ranker, str]:
+def _model_at(path: Path, _status: tuple[int, int]) -> tuple[Ranker, str]:
     from safetensors import safe_open
 
     with safe_open(path, "np") as file:

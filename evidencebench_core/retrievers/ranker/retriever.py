@@ -61,8 +61,6 @@ class EvidenceRanker(Retriever):
         self.training = (self.ranker.trained_on,)
 
     def rank(self, query: Query) -> Retrieval:
-        if not query.sentences:
-            return Retrieval((), ())
         return ranking_of(self.ranker, query, *features_at(self.encoder, query))
 
 

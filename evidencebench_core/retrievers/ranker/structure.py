@@ -61,8 +61,6 @@ class Structure(Retriever):
         self.training = TrainedOn.read(self.settings.encoder)
 
     def rank(self, query: Query) -> Retrieval:
-        if not query.sentences:
-            return Retrieval((), ())
         features, _ = features_at(self.encoder, query)
         scores = standardised(structure_scores(query.focus, features))
         return ranking_of_picks(scores, picks_of(scores, features.similarities, Selecting()))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from evidencebench_core.data.model import SentenceType
-from tests.papers.pdf.typesetting import Article, Section
+from tests.papers.pdf.layouts import Article, Section
 
 FOLDER = Path(__file__).parent.parent / "gold"
 _RUN_IN = re.compile(r"\*\*(.+?)\*\*\s*")

@@ -8,7 +8,8 @@ from evidencebench_core.papers import Doubt
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
-from tests.papers.pdf.typesetting import LAYOUTS, Section, typeset
+from tests.papers.pdf.layouts import LAYOUTS, Section
+from tests.papers.pdf.typesetting import typeset
 
 ARTICLE = gold_of("pdf_two_columns").article
 PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</Font<</F1 5 0 R%s>>>>>>"

@@ -13,7 +13,8 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import boundaries, gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
-from tests.papers.pdf.typesetting import LAYOUTS, typeset
+from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.typesetting import typeset
 from tests.papers.rendering import of_type
 
 ENCRYPTED = Path(__file__).parent / "encrypted"

@@ -104,10 +104,3 @@ def test_cells_of_a_page_with_a_table_alone_are_not_sentences(caption: str) -> N
     paper = read([BODY], [(37, 770, 200, 9, caption), *cells], [BODY])
     assert not any("=" in text for text in paper.sentences if "p0" in text)
     assert [item.label for item in paper.floats] == (["Table A"] if "A" in caption else [])
-
-
-def test_sentences_that_do_not_read_as_printed_are_doubtful() -> None:
-    joined = "The sum of all arms was read in each of the wards and of which"
-    pieces = [(37.0, 780.0, 520.0, 10.0, PROSE[:1500]), (37.0, 500.0, 520.0, 10.0, joined)]
-    paper = read([*pieces, (37, 488, 520, 8.5, "smaller lines went on to tell nothing at all of it.")])
-    assert [doubt.page for doubt in paper.doubts] == [1]

@@ -5,7 +5,8 @@ import pytest
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
-from tests.papers.pdf.typesetting import LAYOUTS, typeset
+from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.typesetting import typeset
 
 
 def test_the_boxes_of_a_page_by_hand() -> None:

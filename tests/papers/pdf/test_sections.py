@@ -7,7 +7,8 @@ import pytest
 
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
-from tests.papers.pdf.typesetting import LAYOUTS, Article, Layout, Section, typeset
+from tests.papers.pdf.layouts import LAYOUTS, Article, Layout, Section
+from tests.papers.pdf.typesetting import typeset
 from tests.papers.rendering import of_type
 
 ARTICLE = gold_of("pdf_two_columns").article

@@ -22,17 +22,15 @@ def option_switch(
     options: Mapping[str, str],
     *,
     reset: Sequence[str] = (),
-    fallback: str = "",
     **look: Any,
 ) -> str:
     """A few options and their words side by side; returns the one that the address names, else the default.
 
-    A change lets ``reset`` go back to their defaults; ``fallback`` is what "is shown instead" of an unknown name.
+    A change lets ``reset`` go back to their defaults.
     """
     if state[param] not in options:
-        if fallback:
-            named = literal(state[param], 80)
-            st.warning(f"There is no {param} {named}; {fallback} shown instead.")
+        shown = literal(options[state.defaults[param]])
+        st.warning(f"There is no {param} {literal(state[param], 80)}; “{shown}” is shown instead.")
         state.put(**{param: None})
     st.segmented_control(
         label,

@@ -25,6 +25,7 @@ from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity
 
 READ_RUNS: Final = 3  # that Browse and Analyse begin with
+LARGE: Final = 5_000  # instances, from which on few scores are computed at once
 
 
 def run_name(run: RunInfo) -> str:

@@ -22,9 +22,15 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import enumerated, quantity
 
 
-def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str = "Name") -> None:
-    """A field with the name, and the button that takes another."""
-    new = st.text_input(label, value=name, max_chars=200, key=f"rename.{key}").strip()
+def draw_rename_and_delete(
+    name: str,
+    rename: Callable[[str], object],
+    delete: Callable[[], object],
+    dependents: Mapping[str, int],
+    key: str,
+) -> None:
+    """A field for another name; then what would be deleted with it, to be confirmed."""
+    new = st.text_input("Name", value=name, max_chars=200, key=f"rename.{key}").strip()
     if st.button("Rename", key=f"rename-it.{key}", disabled=new == name):
         try:
             rename(new)
@@ -33,20 +39,17 @@ def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str
             return
         flash(f"Renamed to {literal(new, 80)}." if new else "Renamed.")
         st.rerun()
-
-
-def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], object], key: str) -> None:
-    """The confirmation that names what goes, and the button that deletes."""
     counts = [quantity(count, noun) for noun, count in dependents.items() if count]
+    deleted = f"{literal(name, 80)} with {enumerated(counts) or 'nothing else'}"
     sure = st.checkbox(
-        f"Delete {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}",
-        help="Links to it end too. It cannot be undone.",
+        f"Delete {deleted}",
+        help="Links to it will stop working. This cannot be undone.",
         key=f"sure.{key}",
     )
     if st.button("Delete", key=f"delete-it.{key}", disabled=not sure):
         with st.spinner("Deleting …"):
             delete()
-        flash(f"Deleted {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}.")
+        flash(f"Deleted {deleted}.")
         st.rerun()
 
 
@@ -137,7 +140,6 @@ def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping
         state.put(**{kind.param: None})
 
     with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):
-        draw_rename(info.name, rename, info.sha256)
-        draw_delete(info.name, dependents, delete, info.sha256)
+        draw_rename_and_delete(info.name, rename, delete, dependents, info.sha256)
     st.markdown("## Another set")
     draw_files(state, kind, is_first=False)

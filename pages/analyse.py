@@ -40,7 +40,6 @@ with page(
             "Question",
             PARTS,
             reset=("where", "page", "mark"),
-            fallback="missed aspects are",
             label_visibility="collapsed",
         )
     if not context.runs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
 from components.ranker import ranker_text
 from components.server import session_model
-from components.sets import draw_delete, draw_rename
+from components.sets import draw_rename_and_delete
 from components.state import PageState, flash, open_later, session_text
 from components.table import Column, Row, table
 from evidencebench_core.data.model import Focus
@@ -208,8 +209,7 @@ def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
         own.remove(number)
         open_paper(state, None)
 
-    draw_rename(opened.name, lambda name: own.rename(number, name), opened.ref)
-    draw_delete(opened.name, counts, remove, opened.ref)
+    draw_rename_and_delete(opened.name, partial(own.rename, number), remove, counts, opened.ref)
 
 
 def _draw_keep(state: PageState, opened: OpenPaper, hypothesis: str) -> None:

@@ -17,7 +17,7 @@ from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import Context, context_line, page, percent
 from components.ranker import TRAIN, train_dialog
-from components.run_links import part_text, parts_text, run_name, runs_with_answers
+from components.run_links import LARGE, part_text, parts_text, run_name, runs_with_answers
 from components.runs.pair import draw_comparison
 from components.runs.run_page import draw_run
 from components.runs.start import import_dialog, keeping_dialog, resume_ask, start_ask, unfinished
@@ -33,7 +33,6 @@ ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."
 )
 REDRAWN: Final = 10.0  # seconds after which the table is drawn anew while runs are under way
-LARGE: Final = 5_000  # instances, from which on only the chosen task is scored
 PUBLISHED: Final = (
     Column("system", "System"),
     Column("aspect_recall", "Aspect Recall", "percent"),

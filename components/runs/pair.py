@@ -66,7 +66,7 @@ def draw_comparison(state: PageState, context: Context) -> None:
         f"behind on {row['losses']:,}."
     )
     runs = {run.id: run for run in context.runs}
-    part = option_switch(state, "part", "Part", _PARTS, fallback="slices are", label_visibility="collapsed")
+    part = option_switch(state, "part", "Part", _PARTS, label_visibility="collapsed")
     if part == "aspects":
         _draw_disagreements(state, context, (runs[a], runs[b]))
     else:

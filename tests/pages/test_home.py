@@ -42,7 +42,7 @@ def test_the_licence_stands_beside_every_download(
 def test_a_dataset_is_unfolded_renamed_and_deleted(open_page: OpenPage, sample_store: Store) -> None:
     app = open_page(shown="sample_data")
     assert "Browse its instances" in app.labels()
-    app.fill("Name of the dataset", "mine").press("Rename")
+    app.fill("Name", "mine").press("Rename")
     assert (names(sample_store), app.address["shown"]) == (["mine"], "mine")
     app.named("checkbox", "Delete mine").check()
     app.run().ask("Delete")

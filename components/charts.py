@@ -33,10 +33,6 @@ def styled_figure(figure: go.Figure, height: int) -> go.Figure:
     return figure.update_xaxes(axis).update_yaxes(axis)
 
 
-def count_axis(most: float) -> dict[str, Any]:
-    return {"rangemode": "tozero", "tickformat": ",d", **({"dtick": 1} if most <= 5 else {})}
-
-
 def escaped_text(text: object) -> str:
     """Text for plotly, which reads a few HTML tags in labels, links among them."""
     return visible(str(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

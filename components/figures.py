@@ -1,4 +1,4 @@
-"""The four figures: interval dots, lines, bars, squares.
+"""The three figures: interval dots, lines, squares.
 
 Shares come as 0 to 1 and are drawn in percent.
 
@@ -20,7 +20,6 @@ from components.charts import (
     GREY,
     PERCENT_AXIS,
     add_shares,
-    count_axis,
     escaped_text,
     folded_text,
     name_rows,
@@ -94,34 +93,6 @@ def lines(frame: pd.DataFrame, x_title: str, y_title: str) -> go.Figure:
     figure.update_xaxes(title=escaped_text(x_title), rangemode="tozero")
     figure.update_yaxes(title=escaped_text(y_title), **PERCENT_AXIS)
     return styled_figure(figure, 280)
-
-
-def bars(frame: pd.DataFrame, title: str, *, of: str = "", colour: str = GREY) -> go.Figure:
-    """Counts, a bar a row, rightwards.
-
-    ``frame``: ``name``, ``value``, [``id``, ``text``]; ``text`` stands at the end of the bar. ``title`` is that of the
-    values' axis, ``of`` what is counted.
-    """
-    frame = _with_defaults(frame, text="")
-    figure = go.Figure()
-    figure.add_bar(
-        x=frame["value"],
-        y=[escaped_text(name) for name in frame["name"]],
-        orientation="h",
-        marker={"color": colour, "line": {"width": 0}},
-        text=[escaped_text(text) for text in frame["text"]],
-        textposition="outside",
-        cliponaxis=False,
-        customdata=frame[["id"]],
-        hovertemplate=f"%{{y}}: %{{x:,}} {escaped_text(of)}<extra></extra>",
-    )
-    axis = count_axis(frame["value"].max())
-    if frame["text"].any():
-        axis |= {"range": [0, 1.2 * frame["value"].max()]}  # room for the text on a phone
-    figure.update_xaxes(title=escaped_text(title), **axis)
-    figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
-    figure.update_layout(bargap=0.25)
-    return styled_figure(figure, 80 + 26 * frame["name"].nunique())
 
 
 def squares(

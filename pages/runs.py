@@ -44,10 +44,10 @@ PUBLISHED: Final = (
 
 def draw(state: PageState) -> None:
     context = context_line(state, ABOUT, n_runs=10)
-    dataset, every = context.dataset, resources.runs(context.dataset)
-    answered = runs_with_answers(dataset)
+    dataset = context.dataset
+    answered = [run for run in context.all_runs if run.n_answered]
     if state["run"]:
-        named = [run for run in every if run.id == state["run"]]
+        named = [run for run in context.all_runs if run.id == state["run"]]
         if named:
             draw_run(state, context, named[0])
             return
@@ -63,13 +63,13 @@ def draw(state: PageState) -> None:
             "Train the ranker": train_dialog,
             "Language model": model_dialog,
         }
-        if every:
-            dialogs["Rename or delete a run"] = partial(keeping_dialog, every)
+        if context.all_runs:
+            dialogs["Rename or delete a run"] = partial(keeping_dialog, context.all_runs)
         if choice := st.menu_button("More", list(dialogs)):
             dialogs[choice]()
     job_panel("run", TRAIN)
-    every_seconds = REDRAWN if resources.jobs().under_way("run") else None
-    st.fragment(_draw_table, run_every=every_seconds)(state, context, state["runs"])
+    interval = REDRAWN if resources.jobs().under_way("run") else None
+    st.fragment(_draw_table, run_every=interval)(state, context, state["runs"])
     _draw_published(context.task)
     if parts := parts_text(context.runs, context.task):
         st.info(f"Compared once it is whole: {literal(parts)}.")

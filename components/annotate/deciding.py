@@ -184,7 +184,7 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
             _draw_agreement(every, "all-agreement")
 
 
-@resources.cached
+@resources.cached()
 def _agreement(name: str, sentences: Sequence[str], a: Annotation, b: Annotation) -> Report:
     return agreement_report([AnnotatedPaper(name, sentences, a, b)])
 

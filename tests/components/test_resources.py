@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import resources
 from components.answers.view import key_of, report_of
-from components.browse.retrieval import Reading, retrieval
+from components.browse.answers import Reading, retrieval
 from components.reliability.one_test import View
 from components.retrievers import Choice
 from evidencebench_core.analyses.dataset import dataset_report

@@ -163,12 +163,6 @@ def _is_back_or_forward() -> bool:
 _ABOUT_RUNS: Final = ("browse", "runs", "analyse")  # pages with dataset, task and runs in their address
 
 
-def local_widget(key: str, value: object) -> dict[str, Any]:
-    """``key`` of a widget outside the address that starts at a value and then keeps its own."""
-    st.session_state.setdefault(key, value)
-    return {"key": key}
-
-
 def session_text(name: str, default: str = "") -> str:
     """A text that the session remembers, whatever page or widget comes and goes."""
     return str(st.session_state.get(f"kept.{name}", default))

@@ -87,9 +87,6 @@ def _draw_example(dataset: DatasetInfo) -> None:
             column.markdown(f"{literal(text, 300)}  \n:small[:gray[{literal(heading, 80)}]]")
         with st.container(horizontal=True):
             st.button("Read this paper", type="primary", on_click=open_later, args=("browse", link))
-            last = st.session_state.get("state.browse", {})
-            if last.get("instance"):
-                st.button("Go on where you were", on_click=open_later, args=("browse", last))
             st.button("Compare retrievers", on_click=open_later, args=("runs", {}))
             st.button("Search your own paper", on_click=open_later, args=("paper", {}))
 

@@ -14,9 +14,8 @@ from components.ask import model_button
 from components.controls import option_switch
 from components.guarded import drop_missing, guarded_page, name_window
 from components.markdown import literal
-from components.paper.asked import draw_questions
 from components.paper.bring import UNREAD, draw_bring, draw_statement, open_paper, open_what_was_read
-from components.paper.findings import draw_files, draw_findings, findings_of
+from components.paper.findings import draw_files, draw_findings, draw_questions, findings_of
 from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
 from components.ranker import ranker_text

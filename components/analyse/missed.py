@@ -112,13 +112,12 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
         key=f"causes-{run.id}-{context.task.name}",
         on_pick=lambda cause: state.put(where=f"cause:{cause}", page=None),
     )
+    rules = [f"1. **{cause.title}.** {cause.rule}" for cause in CAUSES.values() if cause.rule]
     st.caption(
-        "A missed aspect counts under the first cause suggested for it. Click a mark to list its aspects."
+        "A missed aspect counts under the first cause whose rule applies: a suggestion, no verdict. Click a mark to "
+        "list its aspects.",
+        help="\n".join(rules),
     )
-    with st.expander("Rules of the causes"):
-        st.markdown("The first rule that applies is suggested; none is a verdict.")
-        rules = [f"1. **{cause.title}.** {cause.rule}" for cause in CAUSES.values() if cause.rule]
-        st.markdown("\n".join(rules))
 
 
 def _draw_instances(

@@ -14,7 +14,7 @@ from components import resources
 from components.ask import Ask, RunAsk, ask_button, new_run
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
-from components.frame_table import draw_intervals, frame_table, instance_table, points, report_end
+from components.frame_table import draw_intervals, instance_table, report_end
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
@@ -49,16 +49,6 @@ from evidencebench_core.retrievers import ELSEWHERE
 from evidencebench_core.runs import Plan, RunInfo, RunStore, Variant
 
 _REDRAWN: Final = 20.0  # seconds for which figures stand while wordings are asked
-_TABLE: Final = (
-    Column("label", "Run"),
-    Column("wording", "Wording"),
-    Column("of", "Instances"),
-    Column("recall", "Aspect Recall", "percent"),
-    Column("points", "Against the original, points (95%)"),
-    Column("p", "p", "number", "Sign flips of whole papers", digits=4),
-    Column("moved", "Better / same / worse"),
-    Column("overlap", "Picks that stay", "percent"),
-)
 _MOVED: Final = (
     Column("wording", "Wording"),
     Column("original", "Original", "percent"),
@@ -111,12 +101,6 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
         key = f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}"
         draw_intervals(frame, "difference", "Aspect Recall against the original, points", key=key)
     _draw_missing(context, runs, variants, question)
-    cells = shown.assign(
-        points=[points(row) for row in shown.to_dict("records")],
-        moved=[f"{row.better} / {row.same} / {row.worse}" for row in shown.itertuples()],
-    )
-    with st.expander("Every wording"):
-        frame_table(_TABLE, cells, key="wordings", caption="Recall by run and wording")
     moved = instances[instances["difference"].abs() > 1e-9].drop_duplicates("instance")
     if len(moved):
         st.markdown("### Instances that move most")

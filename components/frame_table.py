@@ -46,7 +46,9 @@ def frame_table(
     table(columns, frame_rows(columns, frame, ids), key=key, **options)
 
 
-def bounded(key: str, label: str, low: str = "low", high: str = "high", **look: Any) -> tuple[Column, ...]:
+def bounded_columns(
+    key: str, label: str, low: str = "low", high: str = "high", **look: Any
+) -> tuple[Column, ...]:
     """The columns of a coefficient and of the bounds of its 95% interval."""
     return (
         Column(key, label, "number", digits=2, **look),

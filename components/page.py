@@ -27,6 +27,7 @@ from evidencebench_core.stats import FEW_PAPERS, interval_note
 from evidencebench_core.tasks import Task, task_named
 
 MOST_RUNS: Final = 20
+_address: Final = component("address", Path(__file__).parent, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,9 @@ def page(name: str, title: str = "", quiet: Sequence[str] = (), **defaults: str)
             st.title(title)
         state = PageState(name, {"dataset": "", "task": "er@optimal", "runs": "", **defaults}, quiet)
         yield state
-        if quiet:
-            draw_quietly(state)
+        if quiet:  # into the address, in place of those that were there
+            values = {name: "" if state[name] == state.defaults[name] else state[name] for name in quiet}
+            _address(key="address", data={"page": state.page, "values": values})
 
 
 def context_line(state: PageState, about: str, *, n_runs: int = 0) -> Context:
@@ -151,12 +153,3 @@ def percent(share: float | None, digits: int = 1) -> str:
 def missed_report(context: Context, run: RunInfo) -> Report:
     """Every aspect that a run missed on the task; it says which other runs found one."""
     return resources.report(missed, run, context.task, results_only=False, also=context.all_runs)
-
-
-_component: Final = component("address", Path(__file__).parent, "")
-
-
-def draw_quietly(state: PageState) -> None:
-    """Bring the quiet values into the address, in place of those that were there."""
-    values = {name: "" if state[name] == state.defaults[name] else state[name] for name in state.quiet}
-    _component(key="address", data={"page": state.page, "values": values})

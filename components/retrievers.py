@@ -216,12 +216,13 @@ def draw_settings(name: str) -> dict[str, object]:
 
 def _draw_field(field: SettingField, value: Any, key: str, known: list[str] | None) -> object:
     """A setting's widget; of what is ``known`` one is chosen, or none, and another model may be typed too."""
+    label = literal(field.name)
     is_number = field.kind in (int, float)
     options: dict[str, Any] = {"help": literal(field.help), "key": key}
     if known is None and not (field.choices or is_number or field.kind is bool):
         st.session_state.setdefault(key, "" if value is None else setting_text(value))
         is_optional = field.default is None
-        text = st.text_input(field.name, placeholder="none" if is_optional else None, **options)
+        text = st.text_input(label, placeholder="none" if is_optional else None, **options)
         return text.strip() or None if is_optional else text
     if value is not None and (is_number or field.kind is bool):
         value = field.kind(value)
@@ -229,12 +230,12 @@ def _draw_field(field: SettingField, value: Any, key: str, known: list[str] | No
     if known is not None:
         choices = known if value is None or value in known else [str(value), *known]
         options |= {"index": None, "placeholder": "none", "accept_new_options": field.name == "model"}
-        return st.selectbox(field.name, choices, **options)
+        return st.selectbox(label, choices, **options)
     if field.choices:
-        return st.selectbox(field.name, field.choices, **options)
+        return st.selectbox(label, field.choices, **options)
     if field.kind is bool:
-        return st.checkbox(field.name, **options)
+        return st.checkbox(label, **options)
     low = None if field.minimum is None else field.kind(field.minimum)
     high = None if field.maximum is None or field.maximum > 1e9 else field.kind(field.maximum)
     step = 1 if field.kind is int else 0.05
-    return st.number_input(field.name, low, high, None, step, placeholder="none", **options)
+    return st.number_input(label, low, high, None, step, placeholder="none", **options)

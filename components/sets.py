@@ -81,7 +81,7 @@ class SetKind:
 
     param: str  # of the page's address, with the name
     noun: str  # "set of questions"
-    kept: NamedSets[Any]
+    sets: NamedSets[Any]
     size: Callable[[Any], str]  # of an info: "24 questions"
     form: str  # what a file may be, as Markdown
     most_bytes: int  # of a file
@@ -92,7 +92,7 @@ class SetKind:
 
 def picked_set(state: PageState, kind: SetKind) -> Any:
     """The info of the set that the address names, with a picker; ``None`` where there is no set yet."""
-    known = {info.name: info for info in kind.kept.all(resources.store())}
+    known = {info.name: info for info in kind.sets.all(resources.store())}
     if not known:
         return None
     others = set(state.defaults) - {kind.param, "part", "dataset", "task", "runs"}
@@ -132,11 +132,11 @@ def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping
     """Renaming, deleting with what depends on the set, by noun, and the way to other sets."""
 
     def rename(new: str) -> None:
-        kind.kept.rename(resources.store(), info.name, new)
+        kind.sets.rename(resources.store(), info.name, new)
         state.put(**{kind.param: new})
 
     def delete() -> None:
-        kind.kept.delete(resources.store(), info.name)
+        kind.sets.delete(resources.store(), info.name)
         state.put(**{kind.param: None})
 
     with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):

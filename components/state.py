@@ -26,7 +26,7 @@ class PageState:
     """Named text values of one page, called by its url path (``""``: the first page).
 
     ``defaults`` has every parameter; a value equal to its default stays out of the address. `CONTEXT` comes along
-    from page to page. A change of ``quiet`` values only is no step of the browser's history: `widgets.address`
+    from page to page. A change of ``quiet`` values only is no step of the browser's history: `components.page`
     writes them into the address as it stands.
     """
 

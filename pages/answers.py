@@ -56,7 +56,7 @@ def _ingest(paths: Sequence[Path], name: str) -> AnswerSetInfo:
 ANSWERS: Final = SetKind(
     param="set",
     noun="set of answers",
-    kept=ANSWER_SETS,
+    sets=ANSWER_SETS,
     size=lambda info: quantity(info.counts["questions"], "question"),
     form="JSON lines with `kind`, `question_id`, `system` and `answer` (and labels, documents, clusters), or the files "
     "of MedAESQA and BioGen. Files given together make one set.",

@@ -60,7 +60,7 @@ def _ingest(paths: Sequence[Path], name: str) -> ItemSetInfo:
 QUESTIONS: Final = SetKind(
     param="items",
     noun="set of questions",
-    kept=ITEM_SETS,
+    sets=ITEM_SETS,
     size=lambda info: quantity(info.n_items, "question"),
     form="A CSV with a header, JSON or JSON lines with `id, question, context, answer`, and `long_answer` and `group` "
     "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components import resources
 from components.charts import is_dark
 from components.controls import option_box
-from components.filters import Filter, filter_popover, filtered, filters_text
+from components.filters import Filter, filter_popover, filtered_rows, filters_text
 from components.frame_table import draw_downloads, draw_intervals, frame_table, report_end
 from components.page import Context, draw_finding, missed_report
 from components.run_links import PARAM, draw_set_button, instance_set, miss_place, reader_address, reader_link
@@ -61,7 +61,7 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
     shares = report.tables["shares"]
     draw_finding(replace(context, runs=(run,)), finding(shares, run.label, context.task.focus == "results"))
     _draw_causes(state, shares, run, context)
-    shown = filtered(state, misses, FILTERS)
+    shown = filtered_rows(state, misses, FILTERS)
     with st.container(horizontal=True, vertical_alignment="center"):
         noun = quantity(len(shown), "missed aspect")
         st.markdown(f"**{noun}** in {quantity(shown['instance'].nunique(), 'instance')}, nearest miss first")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import resources
 from components.charts import is_dark
-from components.frame_table import bounded, draw_intervals, frame_table, report_end
+from components.frame_table import bounded_columns, draw_intervals, frame_table, report_end
 from components.page import Context, draw_finding, percent
 from components.run_links import draw_text, drawn_link, named_draw, reader_address, run_name
 from components.state import PageState, open_later, session_text
@@ -23,7 +23,7 @@ _AGREEMENT: Final = (
     Column("a", "Of"),
     Column("b", "And"),
     Column("measure", "Agreement"),
-    *bounded("value", "Value"),
+    *bounded_columns("value", "Value"),
     Column("n", "Aspects", "number"),
 )
 _ITEMS: Final = (

@@ -12,7 +12,7 @@ from components.annotate.editor import Editor, editor_of, own_name
 from components.ask import Ask, ask_button
 from components.controls import option_box
 from components.desk import Actions, Decision, Item, desk
-from components.frame_table import bounded, frame_table, report_end
+from components.frame_table import bounded_columns, frame_table, report_end
 from components.markdown import literal
 from components.server import session_model
 from components.state import PageState, session_text, set_session_text
@@ -42,7 +42,7 @@ _AGREEMENT: Final = (
     Column("b", "And"),
     Column("level", "Judged"),
     Column("measure", "Measure"),
-    *bounded("value", "Agreement"),
+    *bounded_columns("value", "Agreement"),
     Column("n_judgements", "Judgements", "number"),
 )
 _DIFFERENCE: Final = (
@@ -50,7 +50,7 @@ _DIFFERENCE: Final = (
     Column("measure", "Measure"),
     Column("people", "People", "number", digits=2),
     Column("with_models", "People and models", "number", digits=2),
-    *bounded("difference", "Difference", signed=True),
+    *bounded_columns("difference", "Difference", signed=True),
     Column("p", "p", "number", digits=4),
     Column("n", "Papers", "number"),
 )

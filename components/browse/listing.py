@@ -11,7 +11,7 @@ import streamlit as st
 
 from components import resources
 from components.browse.notes import NOTES, note_cell, note_kind
-from components.filters import Filter, filter_popover, filtered, filters_text
+from components.filters import Filter, filter_popover, filtered_rows, filters_text
 from components.frame_table import HYPOTHESIS, INSTANCE, frame_table
 from components.markdown import literal
 from components.page import Context
@@ -55,7 +55,7 @@ def listing(state: PageState, context: Context, among: InstanceSet | None) -> pd
 
 
 def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataFrame:
-    frame = filtered(state, frame, _filters(context, frame))
+    frame = filtered_rows(state, frame, _filters(context, frame))
     if state["sort"] in frame:
         frame = frame.sort_values(state["sort"], ascending=state["desc"] != "1", kind="stable")
     return frame

@@ -95,7 +95,7 @@ def chip_table(state: PageState, columns: Sequence[Column], rows: Sequence[Row],
 
 TASK_HELP: Final = (
     "How many sentences may be picked, and whether all study aspects count or the result aspects only. "
-    "Optimal is the smallest number of sentences that cover them all, for each paper its own. A link may name any K: "
+    "Optimal is the smallest number of sentences that cover them all; it differs from paper to paper. A link may name any K: "
     "task=er@20."
 )
 

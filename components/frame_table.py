@@ -134,7 +134,7 @@ def instance_table(
         on_open=lambda row_id: open_later("browse", link(row_id)),
         link=lambda row_id: reader_address(link(row_id)),
         caption=title,
-        empty="There is none.",
+        empty="No instances.",
         height=420,
     )
     if len(frame) > _SHOWN:
@@ -166,5 +166,5 @@ def report_end(report: Report) -> None:
     with st.container(horizontal=True, vertical_alignment="top"):
         draw_downloads(report.title, lambda: report)
         if report.notes:
-            with st.expander("What this stands on"):
+            with st.expander("What this is based on"):
                 st.markdown("\n".join(f"- {literal(note)}" for note in report.notes))

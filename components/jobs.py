@@ -244,6 +244,6 @@ def child() -> None:
         job.send(error)
     except Exception as error:
         logging.getLogger(__name__).exception("%s failed", function.__name__)
-        bug = f"failed in a way that it should not ({type(error).__name__})"
+        bug = f"failed unexpectedly ({type(error).__name__})"
         job.send(EvidenceBenchError("job", bug, "The server's log has the details."))
     os._exit(0)  # a thread still waits for input

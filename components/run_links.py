@@ -146,7 +146,7 @@ def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str], label: 
     st.button(
         label or f"Read {'this one' if len(ids) == 1 else f'these {len(ids):,}'} in Browse",
         key=f"set-{name}",
-        help=f"{quantity(len(ids), 'instance')}, in a list of their own. Back leads here again.",
+        help=f"{quantity(len(ids), 'instance')}, in a list of their own. Back returns here.",
         icon=":material/menu_book:",
         on_click=lambda: open_later(
             "browse", {"dataset": dataset.name, PARAM: instance_set(name, dataset, ids)}

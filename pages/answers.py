@@ -75,8 +75,8 @@ def draw_questions(state: PageState) -> None:
     job_panel(JUDGING)
     if info is None:
         st.info(
-            "Which system answers best, does it cite what it says, and how far can a judge be trusted with that? Load "
-            "answers of systems to questions; labels of people and documents are optional."
+            "Which system answers best, do its citations support what it says, and how far can a judge be trusted to "
+            "decide that? Load systems' answers to questions; people's labels and the documents are optional."
         )
         draw_files(state, ANSWERS)
         return

@@ -112,7 +112,7 @@ def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
         action="tick",
         chosen=[shown],
         on_event=on_event,
-        caption="Datasets; a click unfolds one: its figures, to rename or to delete it",
+        caption="Datasets; a click shows a dataset's figures, and where to rename or delete it",
     )
     if shown in by_name:
         with st.container(border=True):

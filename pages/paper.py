@@ -130,7 +130,7 @@ def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> d
 
 def _draw_notice(findings: Findings) -> None:
     head = f"**{quantity(len(findings.passages), 'passage')} to read first.** " if findings.is_close else ""
-    st.caption(f"{head}They can miss evidence, and are no medical advice.", help=NOTICE)
+    st.caption(f"{head}Evidence may be missing, and this is not medical advice.", help=NOTICE)
 
 
 def _focus(state: PageState) -> Focus:
@@ -214,7 +214,9 @@ def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
 def _draw_keep(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
     name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
     if st.button(
-        "Keep this paper", key="keep-paper", help="In the store of this machine. It then has a link."
+        "Keep this paper",
+        key="keep-paper",
+        help="Saves it on this machine, so that it has a link of its own.",
     ):
         kept = resources.own_papers().save(opened.paper, name.strip(), hypothesis, opened.pdf)
         state.put(paper=str(kept.id))

@@ -72,7 +72,7 @@ def draw(state: PageState) -> None:
     st.fragment(_draw_table, run_every=interval)(state, context, state["runs"])
     _draw_published(context.task)
     if parts := parts_text(context.runs, context.task):
-        st.info(f"Compared once it is whole: {literal(parts)}.")
+        st.info(f"Compared once complete: {literal(parts)}.")
     if answered:
         whole = replace(context, runs=tuple(run for run in context.runs if not part_text(run, context.task)))
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -196,7 +196,7 @@ def _draw_published(task: Task) -> None:
             )
             st.caption(
                 "From the EvidenceBench paper, on its test set or a sample of EvidenceBench-100k: not on the instances "
-                "above, so never paired with them."
+                "above, so the two cannot be compared instance by instance."
             )
 
 

@@ -150,7 +150,7 @@ def _draw_instances(
         on_open=lambda name: open_later("browse", links[name]),
         link=lambda name: reader_address(links[name]),
         caption="Instances with missed aspects",
-        empty="No miss is left by these filters."
+        empty="No missed aspect matches these filters."
         if state["where"]
         else "This run missed none of these aspects.",
     )

@@ -63,7 +63,7 @@ def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -
     variants = variants_for(resources.store(), context.dataset.name, question)
     if not variants:
         st.info(
-            f"{literal(context.dataset.name)} has no {QUESTIONS[question].lower()} yet. A file below brings some."
+            f"{literal(context.dataset.name)} has no {QUESTIONS[question].lower()} yet. You can upload some below."
         )
     elif context.runs:
         _draw_effect(context, variants, question)
@@ -129,7 +129,7 @@ def _draw_missing(
 def _draw_files(context: Context) -> None:
     dataset = context.dataset.name
     added = added_wordings(resources.store(), dataset)
-    with st.expander("Wordings: upload a file, export them"):
+    with st.expander("Wordings: upload or export a file"):
         st.markdown("A file is one JSON object; every instance has paraphrases, a negation, or both:")
         st.code(
             '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',
@@ -166,7 +166,9 @@ def _draw_drafts(state: PageState, context: Context) -> None:
     def plans(llm: LLM, kind: DraftKind) -> Sequence[Plan]:
         return [draft_plan(store, dataset, kind, session_model(), llm)]
 
-    with st.expander("Wordings by a model: write drafts, read them", expanded=bool(state["mark"])):
+    with st.expander(
+        "Wordings by a model: have drafts written, and review them", expanded=bool(state["mark"])
+    ):
         ask_button(Ask("Write wordings", "drafts", "wording", fields, plans), "Write drafts with a model")
         job_panel("drafts")
         by_id = {f"{draft.name} {draft.instance_id}": draft for draft in drafts(store, dataset)}

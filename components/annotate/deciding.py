@@ -68,7 +68,7 @@ def draw_proposing(editor: Editor) -> None:
         )
         aspects = tuple(aspect.text for aspect in annotation.aspects)
         if aspects:
-            st.caption(f"It is asked about your {quantity(len(aspects), 'aspect')}.")
+            st.caption(f"It will be asked about your {quantity(len(aspects), 'aspect')}.")
         return ProposalInput(key, summary.strip(), annotation.hypothesis, aspects)
 
     def plans(llm: LLM, given: ProposalInput) -> Sequence[Plan]:
@@ -94,7 +94,7 @@ def draw_proposals(
     st.markdown(f"## Proposed by {literal(proposal.annotator.removeprefix(MODEL), 60)}")
     unjudged = proposal.origin.get("unjudged") or {}
     if unjudged:
-        st.caption(f"For {quantity(len(unjudged), 'aspect')} some windows have no answer that could be read.")
+        st.caption(f"For {quantity(len(unjudged), 'aspect')} some of the model's answers could not be read.")
     if not editor.annotation.hypothesis and proposal.hypothesis:
         st.button(
             f"Take its hypothesis: {literal(proposal.hypothesis, 300)}",
@@ -194,7 +194,7 @@ def _draw_agreement(report: Report, key: str) -> None:
     pairs = report.tables["agreement"].query("measure in @_MEASURES or b == ''")
     frame_table(_AGREEMENT, pairs, key=key, caption=report.title)
     if "difference" in report.tables:
-        caption = "People among themselves, less people and models"
+        caption = "Agreement among people, minus that between people and models"
         frame = report.tables["difference"]
         frame_table(_DIFFERENCE, frame, key=f"{key}-difference", caption=caption)
     report_end(report)

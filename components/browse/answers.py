@@ -145,7 +145,7 @@ def _answer(reading: Reading, system: System) -> Answer | Choice | None:
         return Answer(system, stored)
     if system.choice.name in ELSEWHERE:
         st.caption(
-            f"{literal(system.label)} has no stored answer to this hypothesis and task, and is not here to be asked."
+            f"{literal(system.label)} has no stored answer to this hypothesis and task, and cannot be asked here."
         )
         return None
     choice = choice_of(system.choice.name, system.choice.settings) if system.run else system.choice
@@ -171,8 +171,8 @@ def _warn_if_seen(reading: Reading, system: System) -> None:
         return
     if has_seen(reading.dataset, reading.instance, choice.name, choice.settings, system.run):
         st.warning(
-            f"**{literal(choice.name)}** was trained on this paper: its picks here tell what it remembers, not how it "
-            "does on papers that it has not seen. Its cross-validated run is the honest figure.",
+            f"**{literal(choice.name)}** was trained on this paper: its picks here show what it remembers, not how "
+            "well it does on unseen papers. Its cross-validated run gives the honest figure.",
             icon=":material/warning:",
         )
 

@@ -72,7 +72,7 @@ def _editor(state: PageState, instance: Instance, asked: str, wordings: Mapping[
         "Hypothesis that the retrievers are asked",
         height=120,
         max_chars=_MAX_CHARS,
-        help="Press Ctrl+Enter to ask again. Empty it to go back to the original.",
+        help="Press Ctrl+Enter to ask again. Clear it to go back to the original.",
         **state.widget("h", asked, read, reset=("asif",)),
     )
     if wordings:

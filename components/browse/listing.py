@@ -42,8 +42,8 @@ def set_read(state: PageState, dataset: DatasetInfo) -> InstanceSet | None:
     among = read_set(state[PARAM], dataset)
     if state[PARAM] and among is None:
         st.warning(
-            "The set of instances that the link names is of other data than what is here now, so all are shown. "
-            "Open it once more from where it was made."
+            "The link's set of instances was made from other data than is here now, so all instances are shown. "
+            "Make the set again where it came from."
         )
         state.put(**{PARAM: None})
     return among
@@ -121,7 +121,7 @@ def draw_list(state: PageState, context: Context) -> None:
         st.caption(f"{len(frame):,} of {len(among.ids) if among else dataset.n_instances:,}", width="content")
     if len(context.runs) > _MOST_RUNS:
         names = literal(", ".join(map(run_name, context.runs[_MOST_RUNS:])))
-        st.caption(f"Columns for the first {_MOST_RUNS} chosen runs; not for {names}.")
+        st.caption(f"Only the first {_MOST_RUNS} of the chosen runs have a column; these have none: {names}.")
     _draw_table(state, context, frame)
 
 

@@ -116,7 +116,7 @@ def _paste() -> None:
         "Text of the paper",
         height=200,
         placeholder="Title\n\nAbstract\nFirst sentence …\n\n1. Introduction\n…",
-        help="Empty lines part paragraphs. Headings stand on lines of their own, or as in Markdown (# Methods).",
+        help="Empty lines separate paragraphs. Headings stand on lines of their own, or as in Markdown (# Methods).",
         **session_text_widget("own-paper-text"),
     )
     if not st.button("Read the text", key="own-paper-read-text"):
@@ -135,7 +135,7 @@ def _fetch() -> None:
         placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
         **session_text_widget("own-paper-reference"),
     )
-    st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
+    st.caption("Needs the internet: the paper comes from Europe PMC, which has open-access papers only.")
     if not st.button("Fetch it", key="own-paper-fetch"):
         return
     try:

@@ -37,7 +37,7 @@ _ASPECTS: Final = (
 
 def draw_comparison(state: PageState, context: Context) -> None:
     if len(context.runs) < 2:
-        st.info("Choose two runs or more, above or in the table, to see how sure their differences are.")
+        st.info("Choose two or more runs, above or in the table, to see how certain their differences are.")
         return
     report = resources.report(_differences, context.runs, context.task)
     n = int(report.tables["systems"]["n"].iloc[0])

@@ -99,6 +99,6 @@ def _facts(run: RunInfo, frame: pd.DataFrame) -> dict[str, str]:
         "Answers": ", ".join(f"{n:,} for {task}" for task, n in run.tasks.items()),
         "Begun": run.created_at[:19].replace("T", " ") + " UTC",
         "Time of these answers": f"{frame['seconds'].sum():,.1f} s" if len(frame) else "",
-        "Learnt from": f"{run.n_trained_on:,} of these instances" if run.n_trained_on else "",
+        "Trained on": f"{run.n_trained_on:,} of these instances" if run.n_trained_on else "",
         "Versions": ", ".join(f"{name} {version}" for name, version in run.versions.items()),
     }

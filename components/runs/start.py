@@ -92,7 +92,7 @@ def import_dialog(dataset: DatasetInfo) -> None:
         "Tasks",
         list(TASKS),
         format_func=lambda task: TASKS[task].title,
-        placeholder="of rankings: all",
+        placeholder="all, where the file has rankings",
         key="import.tasks",
     )
     pressed = st.button("Import", type="primary", disabled=not (upload and name.strip()), key="import.start")

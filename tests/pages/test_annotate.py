@@ -168,7 +168,7 @@ def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
 ) -> None:
     marks.save("Ben", Pressure=[2])
     app = opened(name, annotator="Ben", sentence="2")
-    assert "The marks of **Ben**, to be read" in app.words
+    assert "The marks of **Ben**, read only" in app.words
     assert not {"Undo", "Add aspect", "Add it"} & set(app.labels())
     if not name:
         app.text_input(key="who-name").input("Ada")

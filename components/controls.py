@@ -95,8 +95,8 @@ def chip_table(state: PageState, columns: Sequence[Column], rows: Sequence[Row],
 
 TASK_HELP: Final = (
     "How many sentences may be picked, and whether all study aspects count or the result aspects only. "
-    "Optimal is the smallest number of sentences that cover them all; it differs from paper to paper. A link may name any K: "
-    "task=er@20."
+    "Optimal is the smallest number of sentences that cover them all; it differs from paper to paper. A link may name "
+    "any K: task=er@20."
 )
 
 

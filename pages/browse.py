@@ -87,7 +87,7 @@ def _draw_bar(
                 )
             st.toggle(
                 "Underline the words that sentences share with the hypothesis",
-                help="With bm25, the thicker the line, the more the word adds to the sentence's score; otherwise all are alike.",
+                help="With bm25 a thicker line means that the word adds more to the score; otherwise all are alike.",
                 **state.widget("words", state["words"] == "1", lambda is_on: "1" if is_on else None),
             )
         marks = " :orange-background[Synthetic paper, not evidence]" * instance.synthetic

@@ -79,22 +79,24 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
         answers = time.monotonic() // _REDRAWN  # not anew with every answer
     report = resources.report(wording, runs, context.task, question, also=(names, answers))
     every, instances = report.tables["wordings"], report.tables["instances"]
-    table = every.assign(wording=every["wording"].str.removeprefix(PARAPHRASE))
+    table = every.assign(
+        wording=every["wording"].str.removeprefix(PARAPHRASE), of=every["n"] + every["n_missing"]
+    )
     instances["wording"] = instances["wording"].str.removeprefix(PARAPHRASE)
-    n_all = table["n"] + table["n_missing"]
-    is_part = table["n_missing"] > 0
-    whole = table["n"].map("{:,}".format)
-    table["of"] = whole.where(~is_part, whole + " of " + n_all.map("{:,}".format))
-    text = finding(table[~is_part], question)
-    if is_part.all():
-        text = f"Nothing to conclude yet: {table['n'].sum():,} of {n_all.sum():,} wordings answered."
+    whole = table[table["n_missing"] == 0]
+    text = finding(whole, question)
+    if whole.empty:
+        text = f"Nothing to conclude yet: {table['n'].sum():,} of {table['of'].sum():,} wordings answered."
     draw_finding(context, text)
     job_panel("wording")
     shown = table[table["n"] > 0]
     if len(shown):
-        part_names = shown["wording"] + " (" + shown["of"] + ")"
+        labels = [
+            f"{row.wording} ({row.n:,} of {row.of:,})" if row.n_missing else row.wording
+            for row in shown.itertuples()
+        ]
         frame = shown.assign(
-            name=shown["wording"].where(~is_part, part_names),
+            name=labels,
             group=shown["label"],
             colour=shown["run"].map(run_colours(runs)),
         )

@@ -114,7 +114,7 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
     )
     rules = [f"1. **{cause.title}.** {cause.rule}" for cause in CAUSES.values() if cause.rule]
     st.caption(
-        "A missed aspect counts under the first cause whose rule applies: a suggestion, no verdict. Click a mark to "
+        "A missed aspect counts under the first cause whose rule applies: a suggestion, not a verdict. Click a mark to "
         "list its aspects.",
         help="\n".join(rules),
     )

@@ -91,12 +91,9 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
     job_panel("wording")
     shown = table[table["n"] > 0]
     if len(shown):
-        labels = [
-            f"{row.wording} ({row.n:,} of {row.of:,})" if row.n_missing else row.wording
-            for row in shown.itertuples()
-        ]
+        counts = [f" ({row.n:,} of {row.of:,})" if row.n_missing else "" for row in shown.itertuples()]
         frame = shown.assign(
-            name=labels,
+            name=shown["wording"] + counts,
             group=shown["label"],
             colour=shown["run"].map(run_colours(runs)),
         )

@@ -16,10 +16,7 @@ from evidencebench_core.annotation.model import CONSENSUS, GOLD, MODEL, Annotati
 from evidencebench_core.annotation.store import Revision
 from evidencebench_core.errors import EvidenceBenchError
 
-_NOBODY: Final = (
-    rf"^(?!\s*({GOLD}|{CONSENSUS}|{MODEL}.*)\s*$)",
-    "Choose another name: this one is reserved.",
-)
+_NOBODY: Final = (rf"^(?!\s*({GOLD}|{CONSENSUS}|{MODEL}.*)\s*$)", "This name is reserved. Choose another.")
 
 
 @dataclass(frozen=True, slots=True)

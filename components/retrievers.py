@@ -141,17 +141,14 @@ def live_choices(state: PageState) -> tuple[Choice, ...]:
     Those that ask a server are among them: it is for the page to ask them on a click only, with an estimate.
     """
     chosen: dict[str, Choice] = {}
-    problems: list[SettingError] = []
     for part in filter(None, state[_PARAM].split(BETWEEN)):
         try:
             choice = choice_from(part)
             chosen[choice.text] = choice
         except SettingError as error:
-            problems.append(error)
-    for problem in problems:
-        st.warning(literal(str(problem)))
+            st.warning(literal(str(error)))
     choices = tuple(chosen.values())[:MOST_CHOICES]
-    if problems or len(chosen) > MOST_CHOICES:
+    if choices_text(choices) != state[_PARAM]:
         state.put(**{_PARAM: choices_text(choices)})
     return choices
 

@@ -24,7 +24,6 @@ from evidencebench_core.words import file_stem, visible
 _PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
 _GREY: Final = "gray"
 _INK: Final = ("#1d1f21", "#f4f2ee")  # on a light page, on a dark one
-_CONFIG: Final = {"displayModeBar": False}
 
 
 def interval_dots(frame: pd.DataFrame, title: str, *, differences: bool = False) -> go.Figure:
@@ -240,5 +239,5 @@ def draw_chart(
 
     select: dict[str, Any] = {"on_select": pick, "selection_mode": "points"} if on_pick else {}
     with st.container(gap=None):
-        st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)
+        st.plotly_chart(figure, key=key, alt=alt, config={"displayModeBar": False}, **select, **look)
         _files(key=f"files-{key}", data={"name": file_stem(key)})

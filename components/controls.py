@@ -46,7 +46,7 @@ def option_switch(
 def option_box(
     state: PageState, param: str, label: str, options: Mapping[str, str], *, noun: str = "", **look: Any
 ) -> str:
-    """The same in a box; returns the first where the address names none, or no known ``noun``, which is said."""
+    """The same in a box, where the first is the default; it warns of an unknown name if that has a ``noun``."""
     if noun and state[param] and state[param] not in options:
         st.warning(f"There is no {literal(noun)} {literal(state[param], 80)}; another is shown.")
     chosen = state[param] if state[param] in options else next(iter(options))

@@ -154,9 +154,6 @@ def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str], label: 
     )
 
 
-DRAW: Final = "draw"  # of the address of Browse
-
-
 def draw_text(n: int, seed: int, stratified: bool, runs: Sequence[RunInfo]) -> str:
     """A draw of missed aspects as an address has it: ``50.0.s.8c2ce3,196f83``."""
     return f"{n}.{seed}.{'s' * stratified}.{','.join(run.id for run in runs)}"
@@ -187,7 +184,7 @@ def drawn_link(drawn: Draw, text: str, item: Mapping[Any, Any]) -> dict[str, str
     """A `reader_link` to an item of a draw, that is called by a `draw_text`."""
     run = next(run for run in drawn.runs if run.id == item["run"])
     begun = reader_link(resources.store().dataset(run.dataset), drawn.task, "", (run,))
-    return {**begun, **miss_place(item), DRAW: text}
+    return {**begun, **miss_place(item), "draw": text}
 
 
 def _digest(dataset: DatasetInfo) -> str:

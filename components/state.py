@@ -179,12 +179,6 @@ def session_text_widget(name: str, default: str = "", read: Callable[[Any], str]
     return {"key": key, "on_change": lambda: set_session_text(name, read(st.session_state[key]))}
 
 
-def component_event(key: str) -> object:
-    """The event that the v2 component of that key has sent last, as the browser wrote it."""
-    state = st.session_state.get(key)
-    return state.get("event") if isinstance(state, Mapping) else None
-
-
 def flash(message: str) -> None:
     """Show a message the next time a page is drawn (after a switch or a rerun)."""
     st.session_state.setdefault("flashes", []).append(message)

@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.charts import draw_chart, interval_dots, is_dark
+from components.charts import draw_chart, is_dark
+from components.figures import interval_dots
 from components.markdown import literal
 from components.page import Context, percent
 from components.run_links import draw_set_button, reader_address, reader_link

@@ -14,8 +14,9 @@ import streamlit as st
 
 from components import resources
 from components.ask import Ask, ask_button
-from components.charts import draw_chart, is_dark, squares
+from components.charts import draw_chart, is_dark
 from components.controls import option_box, option_switch
+from components.figures import squares
 from components.frame_table import draw_downloads, frame_table, intervals
 from components.job_panel import job_panel
 from components.markdown import literal

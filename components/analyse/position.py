@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.charts import draw_chart, lines
+from components.charts import draw_chart
 from components.controls import mark_box
+from components.figures import lines
 from components.frame_table import draw_intervals, frame_table, instance_table, points, report_end
 from components.markdown import literal
 from components.page import Context, draw_finding, percent

@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.charts import draw_chart, is_dark, squares
+from components.charts import draw_chart, is_dark
 from components.controls import mark_box, option_box, option_switch
+from components.figures import squares
 from components.frame_table import draw_intervals, instance_table, points, report_end
 from components.markdown import literal
 from components.page import Context, percent

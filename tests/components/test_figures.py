@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from components import charts
+from components import figures
 from tests.contrast import contrast
 
 NAN = math.nan
@@ -15,7 +15,7 @@ HOSTILE = '<a href="http://x.org">x</a>'
 def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
     frame = pd.DataFrame({"name": ["a", "b"], "value": [0.25, 0.5], "low": [0.2, NAN], "high": [0.4, NAN]})
     frame = frame.assign(n=[3, 4], id=["x", "y"])
-    figure = charts.interval_dots(frame, "Recall")
+    figure = figures.interval_dots(frame, "Recall")
     (trace,) = figure.data
     assert (list(trace.x), list(trace.y)) == ([25.0, 50.0], [0, 1])
     assert list(trace.error_x.array) == pytest.approx([15.0, 0.0])
@@ -26,10 +26,10 @@ def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
 def test_groups_of_one_name_stand_together_a_name_has_one_line_and_what_is_undefined_no_dot() -> None:
     frame = pd.DataFrame({"name": ["a", "a", "b"], "group": ["p", "q", "p"], "value": [0.1, -0.2, NAN]})
     frame = frame.assign(low=NAN, high=NAN, n=1)
-    figure = charts.interval_dots(frame, "points", differences=True)
+    figure = figures.interval_dots(frame, "points", differences=True)
     assert [list(trace.x) for trace in figure.data] == [[10.0], [-20.0]]
     assert [round(trace.y[0]) for trace in figure.data] == [0, 0]
-    a, b = charts.lines(frame.assign(x=[0, 1, 2]), "picks", "recall").data
+    a, b = figures.lines(frame.assign(x=[0, 1, 2]), "picks", "recall").data
     assert (list(a.x), list(a.y), list(b.x)) == ([0, 1], [10, -20], [2])
 
 
@@ -38,18 +38,18 @@ def test_groups_of_one_name_stand_together_a_name_has_one_line_and_what_is_undef
 def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None:
     labels = {"p": "P"}
     frame = pd.DataFrame([{"row": "p", "column": "p", "value": strength, "text": "1", "hover": ""}])
-    (trace,) = charts.squares(frame, labels, labels, strongest=1.0, dark=dark).data
+    (trace,) = figures.squares(frame, labels, labels, strongest=1.0, dark=dark).data
     assert contrast(trace.marker.color[0], trace.textfont.color) >= 4.5
 
 
 @pytest.mark.parametrize(
     "figure",
     [
-        charts.interval_dots(
+        figures.interval_dots(
             pd.DataFrame({"name": [HOSTILE], "group": HOSTILE, "value": 1, "low": 1, "high": 1, "n": 1}),
             HOSTILE,
         ),
-        charts.lines(pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y"),
+        figures.lines(pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y"),
     ],
 )
 def test_a_name_is_no_link_wherever_a_figure_shows_it(figure: object) -> None:

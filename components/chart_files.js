@@ -1,6 +1,6 @@
 /** How a chart is saved: in light, whatever the page is. */
 const LIGHT = `text { font-family: system-ui, "DejaVu Sans", sans-serif }
-  :is(.infolayer, .xtick, .ytick, .bars) text { fill: #31333f !important } .gridlayer path { stroke: #e6e6ea !important }`;
+  :is(.infolayer, .xtick, .ytick) text { fill: #31333f !important } .gridlayer path { stroke: #e6e6ea !important }`;
 const SVG = "http://www.w3.org/2000/svg";
 const SHARPNESS = 3; // pixels of a PNG to one of the page
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from components.state import component_event
 from evidencebench_core.export.reader import FOLDER
 from evidencebench_core.palette import css_variables
 from evidencebench_core.words import visible_texts
@@ -37,6 +36,12 @@ def component(
         return mounted(data=visible_texts(data), **options)
 
     return mount
+
+
+def component_event(key: str) -> object:
+    """The event that the v2 component of that key has sent last, as the browser wrote it."""
+    state = st.session_state.get(key)
+    return state.get("event") if isinstance(state, Mapping) else None
 
 
 def sentence_event(key: str, known: set[int], on_sentence: Callable[[int], None]) -> Callable[[], None]:

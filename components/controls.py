@@ -22,17 +22,15 @@ def option_switch(
     options: Mapping[str, str],
     *,
     reset: Sequence[str] = (),
-    fallback: str = "",
     **look: Any,
 ) -> str:
     """A few options and their words side by side; returns the one that the address names, else the default.
 
-    A change lets ``reset`` go back to their defaults; ``fallback`` is what "is shown instead" of an unknown name.
+    A change lets ``reset`` go back to their defaults.
     """
     if state[param] not in options:
-        if fallback:
-            named = literal(state[param], 80)
-            st.warning(f"There is no {param} {named}; {fallback} shown instead.")
+        shown = literal(options[state.defaults[param]])
+        st.warning(f"There is no {param} {literal(state[param], 80)}; “{shown}” is shown instead.")
         state.put(**{param: None})
     st.segmented_control(
         label,
@@ -48,7 +46,7 @@ def option_switch(
 def option_box(
     state: PageState, param: str, label: str, options: Mapping[str, str], *, noun: str = "", **look: Any
 ) -> str:
-    """The same in a box; returns the first where the address names none, or no known ``noun``, which is said."""
+    """The same in a box, where the first is the default; it warns of an unknown name if that has a ``noun``."""
     if noun and state[param] and state[param] not in options:
         st.warning(f"There is no {literal(noun)} {literal(state[param], 80)}; another is shown.")
     chosen = state[param] if state[param] in options else next(iter(options))
@@ -97,8 +95,8 @@ def chip_table(state: PageState, columns: Sequence[Column], rows: Sequence[Row],
 
 TASK_HELP: Final = (
     "How many sentences may be picked, and whether all study aspects count or the result aspects only. "
-    "Optimal is the smallest number of sentences that cover them all, for each paper its own. A link may name any K: "
-    "task=er@20."
+    "Optimal is the smallest number of sentences that cover them all; it differs from paper to paper. A link may name "
+    "any K: task=er@20."
 )
 
 

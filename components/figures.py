@@ -1,34 +1,25 @@
-"""The four figures: interval dots, lines, bars, squares.
+"""The three figures, and how they look: interval dots, lines, squares.
 
-Shares come as 0 to 1 and are drawn in percent.
-
-Every frame may have ``id``: what a click on the mark means; it is the first part of the mark's ``customdata``.
-Columns in brackets may be missing.
+Shares come as 0 to 1 and are drawn in percent. Every frame may have ``id``: what a click on the mark means; it is the
+first part of the mark's ``customdata``. Columns in brackets may be missing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts import (
-    GREY,
-    PERCENT_AXIS,
-    add_shares,
-    count_axis,
-    escaped_text,
-    folded_text,
-    name_rows,
-    spread,
-    styled_figure,
-)
 from evidencebench_core.palette import CHANGES, DARK_PAGE, LIGHT_PAGE
+from evidencebench_core.words import visible
 
+_PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
+_GREY: Final = "gray"
 _INK: Final = ("#1d1f21", "#f4f2ee")  # on a light page, on a dark one
 
 
@@ -38,34 +29,34 @@ def interval_dots(frame: pd.DataFrame, title: str, *, differences: bool = False)
     ``frame``: ``name``, ``value``, ``low``, ``high`` (NaN: none), ``n``, [``group``, ``colour``, ``id``]. ``title`` is
     the axis's. ``differences`` are points around a line at none, in place of shares from 0 to 100%.
     """
-    frame = _with_defaults(frame, group="", colour=GREY)
+    frame = _with_defaults(frame, group="", colour=_GREY)
     figure, names = go.Figure(), list(dict.fromkeys(frame["name"]))
     groups = list(dict.fromkeys(frame["group"]))
+    middle = (len(groups) - 1) / 2  # groups are moved aside, so that no interval hides another
     unit = ":+.1f} points" if differences else ":.1f}%"
     for place, group in enumerate(groups):
         rows = frame[(frame["group"] == group) & frame["value"].notna()]
-        add_shares(
+        _add_shares(
             figure,
             "x",
             rows,
-            "value",
-            [names.index(name) + spread(place, len(groups), 0.22) for name in rows["name"]],
-            rows["colour"].iloc[0] if len(rows) else None,
-            {"size": 10, "color": list(rows["colour"])},
-            name=escaped_text(group),
+            [names.index(name) + 0.22 * (place - middle) for name in rows["name"]],
+            size=10,
+            mode="markers",
+            name=_escaped_text(group),
             customdata=rows[["id", "n"]],
-            hovertemplate=f"%{{x{unit}<br>n = %{{customdata[1]:,}}<extra>{escaped_text(group)}</extra>",
+            hovertemplate=f"%{{x{unit}<br>n = %{{customdata[1]:,}}<extra>{_escaped_text(group)}</extra>",
             cliponaxis=False,
             showlegend=len(groups) > 1,
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 0.6}},
         )
     if differences:
-        figure.add_vline(x=0, line={"width": 1, "color": GREY})
-    n_lines, title = name_rows(figure, names, top=0.7, width=28), folded_text(title, 26)
-    figure.update_xaxes(title=title, **({} if differences else PERCENT_AXIS))
+        figure.add_vline(x=0, line={"width": 1, "color": _GREY})
+    n_lines, title = _name_rows(figure, names, top=0.7, width=28), _folded_text(title, 26)
+    figure.update_xaxes(title=title, **({} if differences else _PERCENT_AXIS))
     height = 90 + 17 * title.count("<br>") + max(34, 17 * n_lines, 20 * len(groups)) * len(names)
-    return styled_figure(figure, height).update_layout(margin={"t": 24})
+    return _styled_figure(figure, height).update_layout(margin={"t": 24})
 
 
 def lines(frame: pd.DataFrame, x_title: str, y_title: str) -> go.Figure:
@@ -73,55 +64,25 @@ def lines(frame: pd.DataFrame, x_title: str, y_title: str) -> go.Figure:
 
     ``frame``: ``name``, ``x``, ``value``, [``low``, ``high``, ``n``, ``colour``, ``dashed``, ``id``].
     """
-    frame = _with_defaults(frame, low=np.nan, high=np.nan, n=np.nan, colour=GREY, dashed=False)
+    frame = _with_defaults(frame, low=np.nan, high=np.nan, n=np.nan, colour=_GREY, dashed=False)
     figure = go.Figure()
     for name, rows in frame.groupby("name", sort=False):
         colour, dash = rows["colour"].iloc[0], "dot" if rows["dashed"].iloc[0] else "solid"
-        add_shares(
+        _add_shares(
             figure,
             "y",
             rows,
-            "value",
             rows["x"],
-            colour,
-            {"size": 6},
+            size=6,
             mode="lines+markers",
             line={"color": colour, "width": 2, "dash": dash},
-            name=escaped_text(name),
+            name=_escaped_text(name),
             customdata=rows[["id", "n"]],
             hovertemplate="%{y:.1f}%<extra>%{fullData.name}</extra>",
         )
-    figure.update_xaxes(title=escaped_text(x_title), rangemode="tozero")
-    figure.update_yaxes(title=escaped_text(y_title), **PERCENT_AXIS)
-    return styled_figure(figure, 280)
-
-
-def bars(frame: pd.DataFrame, title: str, *, of: str = "", colour: str = GREY) -> go.Figure:
-    """Counts, a bar a row, rightwards.
-
-    ``frame``: ``name``, ``value``, [``id``, ``text``]; ``text`` stands at the end of the bar. ``title`` is that of the
-    values' axis, ``of`` what is counted.
-    """
-    frame = _with_defaults(frame, text="")
-    figure = go.Figure()
-    figure.add_bar(
-        x=frame["value"],
-        y=[escaped_text(name) for name in frame["name"]],
-        orientation="h",
-        marker={"color": colour, "line": {"width": 0}},
-        text=[escaped_text(text) for text in frame["text"]],
-        textposition="outside",
-        cliponaxis=False,
-        customdata=frame[["id"]],
-        hovertemplate=f"%{{y}}: %{{x:,}} {escaped_text(of)}<extra></extra>",
-    )
-    axis = count_axis(frame["value"].max())
-    if frame["text"].any():
-        axis |= {"range": [0, 1.2 * frame["value"].max()]}  # room for the text on a phone
-    figure.update_xaxes(title=escaped_text(title), **axis)
-    figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
-    figure.update_layout(bargap=0.25)
-    return styled_figure(figure, 80 + 26 * frame["name"].nunique())
+    figure.update_xaxes(title=_escaped_text(x_title), rangemode="tozero")
+    figure.update_yaxes(title=_escaped_text(y_title), **_PERCENT_AXIS)
+    return _styled_figure(figure, 280)
 
 
 def squares(
@@ -152,27 +113,27 @@ def squares(
             "size": side - 4,
             "opacity": 1,
             "color": [difference_colour(value / strongest, dark) for value in frame["value"]],
-            "line": {"width": [2 if framed else 0.5 for framed in frame["framed"]], "color": GREY},
+            "line": {"width": [2 if framed else 0.5 for framed in frame["framed"]], "color": _GREY},
         },
-        text=[escaped_text(text) for text in frame["text"]],
+        text=[_escaped_text(text) for text in frame["text"]],
         textfont=ink,
-        customdata=frame[["id"]].assign(hover=frame["hover"].map(escaped_text)),
+        customdata=frame[["id"]].assign(hover=frame["hover"].map(_escaped_text)),
         hovertemplate="%{customdata[1]}<extra></extra>",
         selected={"marker": {"opacity": 1}, "textfont": {"color": ink["color"]}},
         unselected={"marker": {"opacity": 1}, "textfont": {"color": ink["color"]}},
         cliponaxis=False,
         showlegend=False,
     )
-    name_rows(figure, list(rows.values()), width=24)
+    _name_rows(figure, list(rows.values()), width=24)
     figure.update_xaxes(
         tickvals=list(range(len(columns))),
-        ticktext=[folded_text(label, 12) for label in columns.values()],
+        ticktext=[_folded_text(label, 12) for label in columns.values()],
         range=[-0.6, len(columns) - 0.4],
         side="top",
         showgrid=False,
         tickangle=0,
     )
-    figure = styled_figure(figure, 70 + (side + (0 if step == side else 8)) * len(rows))
+    figure = _styled_figure(figure, 70 + (side + (0 if step == side else 8)) * len(rows))
     return figure.update_layout(width=200 + step * len(columns), margin={"t": 30})
 
 
@@ -193,3 +154,61 @@ def _with_defaults(frame: pd.DataFrame, **defaults: object) -> pd.DataFrame:
     if "id" not in frame:
         lacking["id"] = [str(place) for place in range(len(frame))]
     return frame.assign(**lacking)
+
+
+# -- how they look -------------------------------------------------------------------------------------
+
+
+def _styled_figure(figure: go.Figure, height: int) -> go.Figure:
+    """The figure in the house style; colours of text and page come from Streamlit's theme."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+        font={"family": "system-ui, 'DejaVu Sans', sans-serif", "size": 13},
+        hovermode="closest",
+        dragmode=False,
+    )
+    axis = {"automargin": True, "zeroline": False, "title_standoff": 10}
+    return figure.update_xaxes(axis).update_yaxes(axis)
+
+
+def _escaped_text(text: object) -> str:
+    """Text for plotly, which reads a few HTML tags in labels, links among them."""
+    return visible(str(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _folded_text(text: object, width: int) -> str:
+    """The same in lines of at most so many characters: a phone has room for few."""
+    return "<br>".join(_escaped_text(line) for line in wrap(str(text), width))
+
+
+def _add_shares(
+    figure: go.Figure,
+    axis: Literal["x", "y"],
+    rows: pd.DataFrame,
+    places: Iterable[float],
+    size: int,
+    **trace: Any,
+) -> None:
+    """Draw shares in percent with their intervals along an axis, at places on the other; ``size`` is a mark's."""
+    trace[axis], trace["y" if axis == "x" else "x"] = 100 * rows["value"], list(places)
+    above, below = 100 * (rows["high"] - rows["value"]), 100 * (rows["value"] - rows["low"])
+    trace[f"error_{axis}"] = {
+        "type": "data",
+        "symmetric": False,
+        "array": above.astype(float).clip(lower=0).fillna(0),
+        "arrayminus": below.astype(float).clip(lower=0).fillna(0),
+        "thickness": 1.5,
+        "width": 3,
+        "color": rows["colour"].iloc[0] if len(rows) else None,
+    }
+    figure.add_scatter(marker={"size": size, "color": list(rows["colour"])}, **trace)
+
+
+def _name_rows(figure: go.Figure, names: Sequence[object], width: int, top: float = 0.5) -> int:
+    """Label the rows 0, 1, ... of a figure, from the ``top`` on; the most lines that a label takes."""
+    texts = [_folded_text(name, width) for name in names]
+    room = [len(names) - 0.5, -top]
+    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=texts, range=room, showgrid=False)
+    return max((text.count("<br>") + 1 for text in texts), default=1)

@@ -31,7 +31,7 @@ class Filter:
 
 def filter_popover(state: PageState, frame: pd.DataFrame, filters: Sequence[Filter]) -> None:
     """Draw the filters; the address has ``n_aspects:5-9,recall:0-0.5,cause:budget``."""
-    wanted = _wanted(state["where"], filters)
+    wanted = where_values(state["where"], filters)
     with st.popover(f"Filters ({len(wanted)})" if wanted else "Filters"):
         for a_filter in filters:
             if a_filter.kind == "choice":
@@ -40,9 +40,9 @@ def filter_popover(state: PageState, frame: pd.DataFrame, filters: Sequence[Filt
                 _draw_range(state, frame, a_filter, wanted)
 
 
-def filtered(state: PageState, frame: pd.DataFrame, filters: Sequence[Filter]) -> pd.DataFrame:
+def filtered_rows(state: PageState, frame: pd.DataFrame, filters: Sequence[Filter]) -> pd.DataFrame:
     """The rows that meet all filters of the address; a row without a value meets none on its column."""
-    for column, bounds in _wanted(state["where"], filters).items():
+    for column, bounds in where_values(state["where"], filters).items():
         if isinstance(bounds, str):
             frame = frame[frame[column].astype(str) == bounds]
         else:
@@ -52,7 +52,7 @@ def filtered(state: PageState, frame: pd.DataFrame, filters: Sequence[Filter]) -
 
 def filters_text(state: PageState, filters: Sequence[Filter]) -> str:
     """The filters of the address in words: ``Aspects 5 to 9, Suggested cause Budget too small``."""
-    wanted, words = _wanted(state["where"], filters), []
+    wanted, words = where_values(state["where"], filters), []
     for a_filter in filters:
         value = wanted.get(a_filter.column)
         if isinstance(value, str):
@@ -62,7 +62,7 @@ def filters_text(state: PageState, filters: Sequence[Filter]) -> str:
     return ", ".join(words).replace("-inf to", "up to").replace(" to inf", " or more")
 
 
-def _wanted(text: str, filters: Sequence[Filter]) -> Wanted:
+def where_values(text: str, filters: Sequence[Filter]) -> Wanted:
     """The filters of the address by column, open ends infinite; what is none is left out."""
     kinds = {a_filter.column: a_filter.kind for a_filter in filters}
     wanted: Wanted = {}
@@ -79,7 +79,7 @@ def _wanted(text: str, filters: Sequence[Filter]) -> Wanted:
     return wanted
 
 
-def _text(wanted: Wanted) -> str:
+def where_text(wanted: Wanted) -> str:
     def bound(value: float) -> str:
         return "" if isinf(value) else f"{value:g}"
 
@@ -96,7 +96,7 @@ def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted
     shown = wanted.get(a_filter.column, _ALL)
 
     def read(value: str) -> str:
-        return _text({**wanted, a_filter.column: value})
+        return where_text({**wanted, a_filter.column: value})
 
     st.selectbox(
         literal(a_filter.label),
@@ -122,7 +122,7 @@ def _draw_range(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted:
     def read(ends: tuple[int, int]) -> str:
         low = -inf if ends[0] == least else ends[0] / scale
         high = inf if ends[1] == greatest else ends[1] / scale
-        return _text({**wanted, a_filter.column: (low, high)})
+        return where_text({**wanted, a_filter.column: (low, high)})
 
     st.slider(
         f"{literal(a_filter.label)}{', %' if scale == 100 else ''}",

@@ -47,7 +47,9 @@ def frame_table(
     table(columns, frame_rows(columns, frame, ids), key=key, **options)
 
 
-def bounded(key: str, label: str, low: str = "low", high: str = "high", **look: Any) -> tuple[Column, ...]:
+def bounded_columns(
+    key: str, label: str, low: str = "low", high: str = "high", **look: Any
+) -> tuple[Column, ...]:
     """The columns of a coefficient and of the bounds of its 95% interval."""
     return (
         Column(key, label, "number", digits=2, **look),
@@ -133,7 +135,7 @@ def instance_table(
         on_open=lambda row_id: open_later("browse", link(row_id)),
         link=lambda row_id: reader_address(link(row_id)),
         caption=title,
-        empty="There is none.",
+        empty="No instances.",
         height=420,
     )
     if len(frame) > _SHOWN:
@@ -165,5 +167,5 @@ def report_end(report: Report) -> None:
     with st.container(horizontal=True, vertical_alignment="top"):
         draw_downloads(report.title, lambda: report)
         if report.notes:
-            with st.expander("What this stands on"):
+            with st.expander("What this is based on"):
                 st.markdown("\n".join(f"- {literal(note)}" for note in report.notes))

@@ -35,8 +35,8 @@ def guarded_part(what: str = "This part of the page") -> Iterator[None]:
     except Exception as error:  # the last line of defence: shown and logged
         logging.getLogger(__name__).exception("a page failed")
         st.error(
-            f"{what} failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
-            "log of the server has the details. Reload the page, or go to another."
+            f"{what} failed unexpectedly ({type(error).__name__}). Nothing was lost; the "
+            "server's log has the details. Reload the page, or go to another."
         )
 
 
@@ -56,4 +56,4 @@ def drop_missing(state: PageState, n_sentences: int, labels: Sequence[str] | Non
         wrong.append(f"aspect {state['aspect']} (the instance has A1 to A{len(labels)})")
         state.put(aspect=None)
     if wrong:
-        st.warning(literal(f"The link names what is not there: {' and '.join(wrong)}."))
+        st.warning(literal(f"The link points to something that is not there: {' and '.join(wrong)}."))

@@ -16,7 +16,7 @@ from components.component import component
 from components.controls import task_picker
 from components.guarded import guarded_page
 from components.markdown import literal
-from components.run_links import first_runs, parts_text, run_name, runs_with_answers
+from components.run_links import first_runs, parts_text, run_name
 from components.state import PageState, open_later
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.missed import missed
@@ -27,6 +27,7 @@ from evidencebench_core.stats import FEW_PAPERS, interval_note
 from evidencebench_core.tasks import Task, task_named
 
 MOST_RUNS: Final = 20
+_address: Final = component("address", Path(__file__).parent, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,10 @@ class Context:
 
     dataset: DatasetInfo
     task: Task
-    runs: tuple[RunInfo, ...] = ()
+    runs: tuple[RunInfo, ...] = ()  # those chosen, with answers for the task
+    all_runs: tuple[
+        RunInfo, ...
+    ] = ()  # over the dataset, in the order of the store; () on a page without runs
 
 
 @contextmanager
@@ -50,8 +54,9 @@ def page(name: str, title: str = "", quiet: Sequence[str] = (), **defaults: str)
             st.title(title)
         state = PageState(name, {"dataset": "", "task": "er@optimal", "runs": "", **defaults}, quiet)
         yield state
-        if quiet:
-            draw_quietly(state)
+        if quiet:  # into the address, in place of those that were there
+            values = {name: "" if state[name] == state.defaults[name] else state[name] for name in quiet}
+            _address(key="address", data={"page": state.page, "values": values})
 
 
 def context_line(state: PageState, about: str, *, n_runs: int = 0) -> Context:
@@ -85,7 +90,7 @@ def context_line(state: PageState, about: str, *, n_runs: int = 0) -> Context:
 
 def runs_picker(state: PageState, context: Context, **look: Any) -> None:
     """Choose runs; nothing where there is none. They hold on every page."""
-    runs = {run.id: run_name(run) for run in runs_with_answers(context.dataset)}
+    runs = {run.id: run_name(run) for run in context.all_runs if run.n_answered}
     chosen = list(state.many("runs") or [run.id for run in context.runs])  # those without an answer, too
     if runs:
         st.multiselect(
@@ -119,14 +124,15 @@ def read_context(state: PageState, n_runs: int = 0) -> Context:
         st.warning(literal(str(error)))
         state.put(task=None)
         task = task_named(state["task"])
-    runs = {run.id: run for run in runs_with_answers(dataset)} if n_runs else {}
+    all_runs = resources.runs(dataset) if n_runs else ()
+    runs = {run.id: run for run in all_runs if run.n_answered}
     named = state.many("runs")
     if n_runs and (gone := [run_id for run_id in named if run_id not in runs]):
         st.warning(f"There is no run {literal(', '.join(gone), 80)} on this dataset (any more).")
         state.put(runs=[run_id for run_id in named if run_id in runs])
     chosen = [runs[run_id] for run_id in named if run_id in runs][:MOST_RUNS]
     chosen = chosen or first_runs(list(runs.values()), task, n_runs)
-    return Context(dataset, task, tuple(run for run in chosen if run.n_answers(task)))
+    return Context(dataset, task, tuple(run for run in chosen if run.n_answers(task)), all_runs)
 
 
 def draw_finding(context: Context, text: str) -> None:
@@ -146,14 +152,4 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 def missed_report(context: Context, run: RunInfo) -> Report:
     """Every aspect that a run missed on the task; it says which other runs found one."""
-    others = resources.runs(context.dataset)
-    return resources.report(missed, run, context.task, results_only=False, also=others)
-
-
-_component: Final = component("address", Path(__file__).parent, "")
-
-
-def draw_quietly(state: PageState) -> None:
-    """Bring the quiet values into the address, in place of those that were there."""
-    values = {name: "" if state[name] == state.defaults[name] else state[name] for name in state.quiet}
-    _component(key="address", data={"page": state.page, "values": values})
+    return resources.report(missed, run, context.task, results_only=False, also=context.all_runs)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from components.component import component
-from components.state import component_event
+from components.component import component, component_event
 from evidencebench_core.export.reader import FOLDER, PARTS, PaperView, paper_key, view_data
 
 EventKind = Literal["sentence", "aspect", "system", "clear"]

@@ -45,8 +45,8 @@ def train_dialog() -> None:
     real = {info.name: info for info in store.datasets() if not info.synthetic}
     if not real:
         st.caption(
-            "There are no real papers to learn from yet. Home downloads the benchmark's train set, a few megabytes, "
-            f"under **{_LICENCE}**; the terms hold for what is learnt from it, too."
+            "There are no real papers to learn from yet. You can download the benchmark's train set (a few megabytes) "
+            f"on Home, under **{_LICENCE}**; its terms also apply to what is learnt from it."
         )
         return
     name = st.selectbox("Dataset to train on", list(real), key="train-on")

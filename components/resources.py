@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import partial, wraps
+from functools import wraps
 from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +24,7 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, Instance, Store, open_store
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.perturb import added_wordings, hypothesis_variants
+from evidencebench_core.perturb import hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore, score_run
 from evidencebench_core.tasks import Score, score
 from evidencebench_core.words import WARNING
@@ -32,39 +32,37 @@ from evidencebench_core.words import WARNING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _NEWEST: Final = {"notes": "id", "wordings": "added_at"}
 
 
-@overload
-def cached(function: _Function) -> _Function: ...
-@overload
 def cached(
-    *, entries: int = ..., spinner: str = ..., beside: str = ...
-) -> Callable[[_Function], _Function]: ...
-def cached(
-    function: Callable[..., Any] | None = None, *, entries: int = 64, spinner: str = "", beside: str = ""
-) -> Any:
+    *, entries: int = 64, spinner: str = "", beside: str = ""
+) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """The decorator of what is computed once and kept, for all sessions, under the keys of its arguments.
 
-    ``spinner`` is shown meanwhile. With ``beside``, a table of `_NEWEST`, its rows of a dataset, the first argument,
-    count too.
+    ``spinner`` is shown meanwhile. With ``beside``, a table of `_NEWEST`, the results also depend on its rows about a
+    dataset, which is the first argument.
     """
-    if function is None:
-        return partial(cached, entries=entries, spinner=spinner, beside=beside)
 
-    def computed(key: object, _arguments: tuple[object, ...], _named: Mapping[str, object]) -> Any:
-        return function(*_arguments, **_named)
+    def decorator(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        def computed(key: object, _arguments: tuple[Any, ...], _named: Mapping[str, Any]) -> Any:
+            return function(*_arguments, **_named)
 
-    computed.__module__, computed.__qualname__ = function.__module__, function.__qualname__
-    kept = st.cache_resource(max_entries=entries, show_spinner=spinner or False, show_time=True)(computed)
+        computed.__module__, computed.__qualname__ = function.__module__, function.__qualname__
+        cache = st.cache_resource(max_entries=entries, show_spinner=spinner or False, show_time=True)(
+            computed
+        )
 
-    @wraps(function)
-    def read(*arguments: Any, **named: Any) -> Any:
-        stamp = _table_stamp(beside, arguments[0]) if beside else ()
-        return _copy(kept((cache_key(arguments), cache_key(named), stamp), arguments, named))
+        @wraps(function)
+        def read(*arguments: Any, **named: Any) -> Any:
+            stamp = _table_stamp(beside, arguments[0]) if beside else ()
+            return _copy(cache((cache_key(arguments), cache_key(named), stamp), arguments, named))
 
-    return read
+        return read
+
+    return decorator
 
 
 def _run_key(run: RunInfo) -> object:
@@ -113,30 +111,30 @@ def _copy(value: Any) -> Any:
     return value
 
 
-@cached
+@cached()
 def store() -> Store:
     """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder)."""
     return open_store()
 
 
-@cached
+@cached()
 def jobs() -> JobBoard:
     return JobBoard()
 
 
-@cached
+@cached()
 def instance(dataset: DatasetInfo, instance_id: str) -> Instance:
     """An instance; ``UnknownNameError`` where the dataset has none of that id."""
     return store().get(dataset.name, instance_id)
 
 
-@cached
+@cached()
 def gold_makers(dataset: DatasetInfo) -> GoldMakers:
     """Who made a dataset's gold, as far as its instances say."""
     return makers_of_gold(store(), dataset.name)
 
 
-@cached
+@cached()
 def matching(dataset: DatasetInfo, hypothesis: str = "", sentences: str = "") -> tuple[str, ...]:
     """The ids that a search leaves, in the file's order."""
     return store().matching(dataset.name, hypothesis, sentences)
@@ -151,7 +149,7 @@ def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
     return MappingProxyType(by_instance)
 
 
-@cached
+@cached()
 def instances(dataset: DatasetInfo) -> pd.DataFrame:
     """A row an instance, in the file's order: ``id``, ``hypothesis`` and its counts. Nobody may change it."""
     return pd.DataFrame(store().rows(dataset.name, store().ids(dataset.name)))
@@ -166,12 +164,6 @@ def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
 def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
     """Other wordings of the hypotheses, from the data and from files, by variant and instance id."""
     return hypothesis_variants(store(), dataset.name)
-
-
-@cached(beside="wordings")
-def wording_origins(dataset: DatasetInfo) -> dict[tuple[str, str], str]:
-    """By name and instance id where those of `wordings` are from that did not come with the data."""
-    return {(one.name, one.instance_id): one.origin for one in added_wordings(store(), dataset.name)}
 
 
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
@@ -192,13 +184,13 @@ def _gold(dataset: DatasetInfo) -> Mapping[str, EvidenceSet]:
     return dict(store().evidence_sets(dataset))
 
 
-@cached
+@cached()
 def run_score(run: RunInfo, task: str) -> Score:
     """The score of what a run has answered so far."""
     return score_run(store(), run, task, gold=_gold(store().dataset(run.dataset)))
 
 
-@cached
+@cached()
 def recalls(run: RunInfo, task: str, ids: tuple[str, ...]) -> Mapping[str, float]:
     """The recalls of a few instances, where the run has answered them and the task scores them."""
     picks = RunStore(store()).selections(run, task)
@@ -206,7 +198,7 @@ def recalls(run: RunInfo, task: str, ids: tuple[str, ...]) -> Mapping[str, float
     return score(task, gold, {name: picks[name] for name in ids if name in picks}).per_instance
 
 
-@cached
+@cached()
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
     return score(task, _gold(dataset).items(), {}, missing="zero")
@@ -222,7 +214,7 @@ def report(analysis: Callable[..., Report], *arguments: Any, also: object = None
     return analysis(store(), *given, **settings)
 
 
-@cached
+@cached()
 def figure(chart: Callable[..., go.Figure], *arguments: Any, **settings: Any) -> go.Figure:
     """The figure that a function of `components.charts` makes of these; nobody may change it."""
     return chart(*arguments, **settings)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -14,7 +13,7 @@ import streamlit as st
 from components import resources
 from components.markdown import literal
 from components.server import known_models, session_model
-from components.state import PageState, local_widget
+from components.state import PageState
 from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError
 from evidencebench_core.retrievers import (
@@ -142,17 +141,14 @@ def live_choices(state: PageState) -> tuple[Choice, ...]:
     Those that ask a server are among them: it is for the page to ask them on a click only, with an estimate.
     """
     chosen: dict[str, Choice] = {}
-    problems: list[SettingError] = []
     for part in filter(None, state[_PARAM].split(BETWEEN)):
         try:
             choice = choice_from(part)
             chosen[choice.text] = choice
         except SettingError as error:
-            problems.append(error)
-    for problem in problems:
-        st.warning(literal(str(problem)))
+            st.warning(literal(str(error)))
     choices = tuple(chosen.values())[:MOST_CHOICES]
-    if problems or len(chosen) > MOST_CHOICES:
+    if choices_text(choices) != state[_PARAM]:
         state.put(**{_PARAM: choices_text(choices)})
     return choices
 
@@ -210,42 +206,33 @@ def draw_settings(name: str) -> dict[str, object]:
         for key, field_of in fields.items():
             # The model is the session's to begin with; with another model it is another field.
             of_session = model if key == "model" else ""
-            widget = partial(local_widget, f"run.{name}.{key}.{of_session}")
-            settings[key] = _draw_field(field_of, of_session or current[key], widget, known.get(key))
+            widget_key = f"run.{name}.{key}.{of_session}"
+            settings[key] = _draw_field(field_of, of_session or current[key], widget_key, known.get(key))
     return settings
 
 
-def _draw_field(
-    field: SettingField, value: Any, widget: Callable[[object], dict[str, Any]], known: list[str] | None
-) -> object:
+def _draw_field(field: SettingField, value: Any, key: str, known: list[str] | None) -> object:
     """A setting's widget; of what is ``known`` one is chosen, or none, and another model may be typed too."""
-    label, help_text = field.name, literal(field.help)
+    label = literal(field.name)
+    is_number = field.kind in (int, float)
+    options: dict[str, Any] = {"help": literal(field.help), "key": key}
+    if known is None and not (field.choices or is_number or field.kind is bool):
+        st.session_state.setdefault(key, "" if value is None else setting_text(value))
+        is_optional = field.default is None
+        text = st.text_input(label, placeholder="none" if is_optional else None, **options)
+        return text.strip() or None if is_optional else text
+    if value is not None and (is_number or field.kind is bool):
+        value = field.kind(value)
+    st.session_state.setdefault(key, value)
     if known is not None:
-        return st.selectbox(
-            label,
-            known if value is None or value in known else [str(value), *known],
-            index=None,
-            placeholder="none",
-            help=help_text,
-            accept_new_options=label == "model",
-            **widget(value),
-        )
+        choices = known if value is None or value in known else [str(value), *known]
+        options |= {"index": None, "placeholder": "none", "accept_new_options": field.name == "model"}
+        return st.selectbox(label, choices, **options)
     if field.choices:
-        return st.selectbox(label, field.choices, help=help_text, **widget(value))
+        return st.selectbox(label, field.choices, **options)
     if field.kind is bool:
-        return st.checkbox(label, help=help_text, **widget(bool(value)))
-    if field.kind in (int, float):
-        kind = field.kind
-        low = None if field.minimum is None else kind(field.minimum)
-        high = None if field.maximum is None or field.maximum > 1e9 else kind(field.maximum)
-        step = 1 if kind is int else 0.05
-        shown = None if value is None else kind(value)
-        return st.number_input(
-            label, low, high, None, step, placeholder="none", help=help_text, **widget(shown)
-        )
-    shown_text = "" if value is None else setting_text(value)
-    is_optional = field.default is None
-    text = st.text_input(
-        label, help=help_text, placeholder="none" if is_optional else None, **widget(shown_text)
-    )
-    return text.strip() or None if is_optional else text
+        return st.checkbox(label, **options)
+    low = None if field.minimum is None else field.kind(field.minimum)
+    high = None if field.maximum is None or field.maximum > 1e9 else field.kind(field.maximum)
+    step = 1 if field.kind is int else 0.05
+    return st.number_input(label, low, high, None, step, placeholder="none", **options)

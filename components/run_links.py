@@ -25,6 +25,7 @@ from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity
 
 READ_RUNS: Final = 3  # that Browse and Analyse begin with
+LARGE: Final = 5_000  # instances, from which on few scores are computed at once
 
 
 def run_name(run: RunInfo) -> str:
@@ -145,15 +146,12 @@ def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str], label: 
     st.button(
         label or f"Read {'this one' if len(ids) == 1 else f'these {len(ids):,}'} in Browse",
         key=f"set-{name}",
-        help=f"{quantity(len(ids), 'instance')}, in a list of their own. Back leads here again.",
+        help=f"{quantity(len(ids), 'instance')}, in a list of their own. Back returns here.",
         icon=":material/menu_book:",
         on_click=lambda: open_later(
             "browse", {"dataset": dataset.name, PARAM: instance_set(name, dataset, ids)}
         ),
     )
-
-
-DRAW: Final = "draw"  # of the address of Browse
 
 
 def draw_text(n: int, seed: int, stratified: bool, runs: Sequence[RunInfo]) -> str:
@@ -186,7 +184,7 @@ def drawn_link(drawn: Draw, text: str, item: Mapping[Any, Any]) -> dict[str, str
     """A `reader_link` to an item of a draw, that is called by a `draw_text`."""
     run = next(run for run in drawn.runs if run.id == item["run"])
     begun = reader_link(resources.store().dataset(run.dataset), drawn.task, "", (run,))
-    return {**begun, **miss_place(item), DRAW: text}
+    return {**begun, **miss_place(item), "draw": text}
 
 
 def _digest(dataset: DatasetInfo) -> str:

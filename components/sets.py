@@ -22,9 +22,15 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import enumerated, quantity
 
 
-def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str = "Name") -> None:
-    """A field with the name, and the button that takes another."""
-    new = st.text_input(label, value=name, max_chars=200, key=f"rename.{key}").strip()
+def draw_rename_and_delete(
+    name: str,
+    rename: Callable[[str], object],
+    delete: Callable[[], object],
+    dependents: Mapping[str, int],
+    key: str,
+) -> None:
+    """A field for another name; then what would be deleted with it, to be confirmed."""
+    new = st.text_input("Name", value=name, max_chars=200, key=f"rename.{key}").strip()
     if st.button("Rename", key=f"rename-it.{key}", disabled=new == name):
         try:
             rename(new)
@@ -33,20 +39,17 @@ def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str
             return
         flash(f"Renamed to {literal(new, 80)}." if new else "Renamed.")
         st.rerun()
-
-
-def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], object], key: str) -> None:
-    """The confirmation that names what goes, and the button that deletes."""
     counts = [quantity(count, noun) for noun, count in dependents.items() if count]
+    deleted = f"{literal(name, 80)} with {enumerated(counts) or 'nothing else'}"
     sure = st.checkbox(
-        f"Delete {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}",
-        help="Links to it end too. It cannot be undone.",
+        f"Delete {deleted}",
+        help="Links to it will stop working. This cannot be undone.",
         key=f"sure.{key}",
     )
     if st.button("Delete", key=f"delete-it.{key}", disabled=not sure):
         with st.spinner("Deleting …"):
             delete()
-        flash(f"Deleted {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}.")
+        flash(f"Deleted {deleted}.")
         st.rerun()
 
 
@@ -78,7 +81,7 @@ class SetKind:
 
     param: str  # of the page's address, with the name
     noun: str  # "set of questions"
-    kept: NamedSets[Any]
+    sets: NamedSets[Any]
     size: Callable[[Any], str]  # of an info: "24 questions"
     form: str  # what a file may be, as Markdown
     most_bytes: int  # of a file
@@ -89,7 +92,7 @@ class SetKind:
 
 def picked_set(state: PageState, kind: SetKind) -> Any:
     """The info of the set that the address names, with a picker; ``None`` where there is no set yet."""
-    known = {info.name: info for info in kind.kept.all(resources.store())}
+    known = {info.name: info for info in kind.sets.all(resources.store())}
     if not known:
         return None
     others = set(state.defaults) - {kind.param, "part", "dataset", "task", "runs"}
@@ -129,15 +132,14 @@ def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping
     """Renaming, deleting with what depends on the set, by noun, and the way to other sets."""
 
     def rename(new: str) -> None:
-        kind.kept.rename(resources.store(), info.name, new)
+        kind.sets.rename(resources.store(), info.name, new)
         state.put(**{kind.param: new})
 
     def delete() -> None:
-        kind.kept.delete(resources.store(), info.name)
+        kind.sets.delete(resources.store(), info.name)
         state.put(**{kind.param: None})
 
     with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):
-        draw_rename(info.name, rename, info.sha256)
-        draw_delete(info.name, dependents, delete, info.sha256)
+        draw_rename_and_delete(info.name, rename, delete, dependents, info.sha256)
     st.markdown("## Another set")
     draw_files(state, kind, is_first=False)

@@ -26,7 +26,7 @@ class PageState:
     """Named text values of one page, called by its url path (``""``: the first page).
 
     ``defaults`` has every parameter; a value equal to its default stays out of the address. `CONTEXT` comes along
-    from page to page. A change of ``quiet`` values only is no step of the browser's history: `widgets.address`
+    from page to page. A change of ``quiet`` values only is no step of the browser's history: `components.page`
     writes them into the address as it stands.
     """
 
@@ -163,12 +163,6 @@ def _is_back_or_forward() -> bool:
 _ABOUT_RUNS: Final = ("browse", "runs", "analyse")  # pages with dataset, task and runs in their address
 
 
-def local_widget(key: str, value: object) -> dict[str, Any]:
-    """``key`` of a widget outside the address that starts at a value and then keeps its own."""
-    st.session_state.setdefault(key, value)
-    return {"key": key}
-
-
 def session_text(name: str, default: str = "") -> str:
     """A text that the session remembers, whatever page or widget comes and goes."""
     return str(st.session_state.get(f"kept.{name}", default))
@@ -183,12 +177,6 @@ def session_text_widget(name: str, default: str = "", read: Callable[[Any], str]
     key = f"shows.{name}"
     st.session_state[key] = session_text(name, default)
     return {"key": key, "on_change": lambda: set_session_text(name, read(st.session_state[key]))}
-
-
-def component_event(key: str) -> object:
-    """The event that the v2 component of that key has sent last, as the browser wrote it."""
-    state = st.session_state.get(key)
-    return state.get("event") if isinstance(state, Mapping) else None
 
 
 def flash(message: str) -> None:

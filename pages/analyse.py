@@ -40,11 +40,10 @@ with page(
             "Question",
             PARTS,
             reset=("where", "page", "mark"),
-            fallback="missed aspects are",
             label_visibility="collapsed",
         )
     if not context.runs:
-        st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
+        st.info(f"No run has answers for {literal(context.task.title)} yet; start one under *Runs*.")
     elif part == "missed":
         draw_missed(state, context, switches)
     elif part == "verdicts":

@@ -56,7 +56,7 @@ def _ingest(paths: Sequence[Path], name: str) -> AnswerSetInfo:
 ANSWERS: Final = SetKind(
     param="set",
     noun="set of answers",
-    kept=ANSWER_SETS,
+    sets=ANSWER_SETS,
     size=lambda info: quantity(info.counts["questions"], "question"),
     form="JSON lines with `kind`, `question_id`, `system` and `answer` (and labels, documents, clusters), or the files "
     "of MedAESQA and BioGen. Files given together make one set.",
@@ -75,8 +75,8 @@ def draw_questions(state: PageState) -> None:
     job_panel(JUDGING)
     if info is None:
         st.info(
-            "Which system answers best, does it cite what it says, and how far can a judge be trusted with that? Load "
-            "answers of systems to questions; labels of people and documents are optional."
+            "Which system answers best, do its citations support what it says, and how far can a judge be trusted to "
+            "decide that? Load systems' answers to questions; people's labels and the documents are optional."
         )
         draw_files(state, ANSWERS)
         return

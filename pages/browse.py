@@ -83,11 +83,11 @@ def _draw_bar(
             if left_out:
                 names = literal(", ".join(system.label for system in left_out))
                 st.caption(
-                    f"Not drawn: {names}. Three systems can be told apart; take one away to see another."
+                    f"Not drawn: {names}. The reader shows three systems at most; remove one to see another."
                 )
             st.toggle(
                 "Underline the words that sentences share with the hypothesis",
-                help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
+                help="With bm25 a thicker line means that the word adds more to the score; otherwise all are alike.",
                 **state.widget("words", state["words"] == "1", lambda is_on: "1" if is_on else None),
             )
         marks = " :orange-background[Synthetic paper, not evidence]" * instance.synthetic

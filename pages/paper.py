@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +14,13 @@ from components.ask import model_button
 from components.controls import option_switch
 from components.guarded import drop_missing, guarded_page, name_window
 from components.markdown import literal
-from components.paper.asked import draw_questions
 from components.paper.bring import UNREAD, draw_bring, draw_statement, open_paper, open_what_was_read
-from components.paper.findings import draw_files, draw_findings, findings_of
+from components.paper.findings import draw_files, draw_findings, draw_questions, findings_of
 from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
 from components.ranker import ranker_text
 from components.server import session_model
-from components.sets import draw_delete, draw_rename
+from components.sets import draw_rename_and_delete
 from components.state import PageState, flash, open_later, session_text
 from components.table import Column, Row, table
 from evidencebench_core.data.model import Focus
@@ -130,7 +130,7 @@ def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> d
 
 def _draw_notice(findings: Findings) -> None:
     head = f"**{quantity(len(findings.passages), 'passage')} to read first.** " if findings.is_close else ""
-    st.caption(f"{head}They can miss evidence, and are no medical advice.", help=NOTICE)
+    st.caption(f"{head}Evidence may be missing, and this is not medical advice.", help=NOTICE)
 
 
 def _focus(state: PageState) -> Focus:
@@ -208,14 +208,15 @@ def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
         own.remove(number)
         open_paper(state, None)
 
-    draw_rename(opened.name, lambda name: own.rename(number, name), opened.ref)
-    draw_delete(opened.name, counts, remove, opened.ref)
+    draw_rename_and_delete(opened.name, partial(own.rename, number), remove, counts, opened.ref)
 
 
 def _draw_keep(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
     name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
     if st.button(
-        "Keep this paper", key="keep-paper", help="In the store of this machine. It then has a link."
+        "Keep this paper",
+        key="keep-paper",
+        help="Saves it on this machine, so that it has a link of its own.",
     ):
         kept = resources.own_papers().save(opened.paper, name.strip(), hypothesis, opened.pdf)
         state.put(paper=str(kept.id))

@@ -42,7 +42,7 @@ _CARD: Final = (
     Column("test", "Test", "title"),
     Column("interval", "Figure (95% interval)", "interval"),
     Column("figure", "What it is"),
-    Column("against", "To the baseline, points", help="Paired item by item, 95% interval"),
+    Column("against", "Against the baseline, points", help="Paired item by item, 95% interval"),
     Column("p_holm", "p, Holm", "number", "Of right and wrong, for all tests of this model", digits=3),
     Column("always", "One answer to all", help="The figure, had every answer been the same"),
     Column("null_rate", "Unreadable", "percent", "Answers in which no label was found"),
@@ -61,7 +61,7 @@ def _ingest(paths: Sequence[Path], name: str) -> ItemSetInfo:
 QUESTIONS: Final = SetKind(
     param="items",
     noun="set of questions",
-    kept=ITEM_SETS,
+    sets=ITEM_SETS,
     size=lambda info: quantity(info.n_items, "question"),
     form="A CSV with a header, JSON or JSON lines with `id, question, context, answer`, and `long_answer` and `group` "
     "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",
@@ -85,14 +85,14 @@ def draw(state: PageState) -> None:
             ask_button(_asking(info), "Start or resume runs", type=kind)
     job_panel(ASKING)
     if info is None:
-        st.info("Load questions whose right answers are known, each with the text that tells.")
+        st.info("Load questions whose correct answers are known, each with the text that it is about.")
         draw_files(state, QUESTIONS)
         return
     part = option_switch(state, "part", "Part of the page", PARTS, label_visibility="collapsed")
     if part == "questions":
         draw_questions(state, view)
     elif not view.runs:
-        st.info("No model was asked yet. Start runs above: you see first what they will take.")
+        st.info("No model has been asked yet. Start runs above; you will see the cost first.")
     else:
         {"all": draw_all, "test": draw_test}[part](state, view)
 
@@ -152,8 +152,8 @@ def _draw_map(state: PageState, tests: pd.DataFrame, models: list[str]) -> None:
         )
         st.markdown("[As a table](#model-card)")  # what scrolls has something to come to by keys
     st.caption(
-        "Figures in percent. Blue: better than the model's own baseline, orange: worse; of a bias the more orange the "
-        "larger. A click opens the answers."
+        "Figures in percent. Blue: better than the model's own baseline, orange: worse; the larger a bias, the more "
+        "orange. A click opens the answers."
     )
 
 
@@ -185,7 +185,7 @@ def _asking(info: ItemSetInfo) -> Ask:
             possible,
             selection_mode="multi",
             default=[name for name in possible if RELIABILITY_TASKS[name].judge is None],
-            help="What is answered in free text is scored once a judge has read it: see One test.",
+            help="Free-text answers are scored once a judge has read them: see One test.",
             format_func=lambda name: RELIABILITY_TASKS[name].title,
             key=f"reliability.tasks.{info.sha256[:8]}",
             persist_state="session",

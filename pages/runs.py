@@ -17,7 +17,7 @@ from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import Context, context_line, page, percent
 from components.ranker import TRAIN, train_dialog
-from components.run_links import part_text, parts_text, run_name, runs_with_answers
+from components.run_links import LARGE, part_text, parts_text, run_name, runs_with_answers
 from components.runs.pair import draw_comparison
 from components.runs.run_page import draw_run
 from components.runs.start import import_dialog, keeping_dialog, resume_ask, start_ask, unfinished
@@ -33,7 +33,6 @@ ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."
 )
 REDRAWN: Final = 10.0  # seconds after which the table is drawn anew while runs are under way
-LARGE: Final = 5_000  # instances, from which on only the chosen task is scored
 PUBLISHED: Final = (
     Column("system", "System"),
     Column("aspect_recall", "Aspect Recall", "percent"),
@@ -45,10 +44,10 @@ PUBLISHED: Final = (
 
 def draw(state: PageState) -> None:
     context = context_line(state, ABOUT, n_runs=10)
-    dataset, every = context.dataset, resources.runs(context.dataset)
-    answered = runs_with_answers(dataset)
+    dataset = context.dataset
+    answered = [run for run in context.all_runs if run.n_answered]
     if state["run"]:
-        named = [run for run in every if run.id == state["run"]]
+        named = [run for run in context.all_runs if run.id == state["run"]]
         if named:
             draw_run(state, context, named[0])
             return
@@ -64,16 +63,16 @@ def draw(state: PageState) -> None:
             "Train the ranker": train_dialog,
             "Language model": model_dialog,
         }
-        if every:
-            dialogs["Rename or delete a run"] = partial(keeping_dialog, every)
+        if context.all_runs:
+            dialogs["Rename or delete a run"] = partial(keeping_dialog, context.all_runs)
         if choice := st.menu_button("More", list(dialogs)):
             dialogs[choice]()
     job_panel("run", TRAIN)
-    every_seconds = REDRAWN if resources.jobs().under_way("run") else None
-    st.fragment(_draw_table, run_every=every_seconds)(state, context, state["runs"])
+    interval = REDRAWN if resources.jobs().under_way("run") else None
+    st.fragment(_draw_table, run_every=interval)(state, context, state["runs"])
     _draw_published(context.task)
     if parts := parts_text(context.runs, context.task):
-        st.info(f"Compared once it is whole: {literal(parts)}.")
+        st.info(f"Compared once complete: {literal(parts)}.")
     if answered:
         whole = replace(context, runs=tuple(run for run in context.runs if not part_text(run, context.task)))
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -197,7 +196,7 @@ def _draw_published(task: Task) -> None:
             )
             st.caption(
                 "From the EvidenceBench paper, on its test set or a sample of EvidenceBench-100k: not on the instances "
-                "above, so never paired with them."
+                "above, so the two cannot be compared instance by instance."
             )
 
 

@@ -13,12 +13,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
-from components.charts import draw_chart, is_dark
+from components.charts import is_dark
 from components.controls import option_box
-from components.figures import bars
-from components.filters import Filter, filter_popover, filtered, filters_text
-from components.frame_table import draw_downloads, frame_table, report_end
-from components.page import Context, draw_finding, missed_report, percent
+from components.filters import Filter, filter_popover, filtered_rows, filters_text
+from components.frame_table import draw_downloads, draw_intervals, frame_table, report_end
+from components.page import Context, draw_finding, missed_report
 from components.run_links import PARAM, draw_set_button, instance_set, miss_place, reader_address, reader_link
 from components.state import PageState, open_later
 from components.table import Column
@@ -62,7 +61,7 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
     shares = report.tables["shares"]
     draw_finding(replace(context, runs=(run,)), finding(shares, run.label, context.task.focus == "results"))
     _draw_causes(state, shares, run, context)
-    shown = filtered(state, misses, FILTERS)
+    shown = filtered_rows(state, misses, FILTERS)
     with st.container(horizontal=True, vertical_alignment="center"):
         noun = quantity(len(shown), "missed aspect")
         st.markdown(f"**{noun}** in {quantity(shown['instance'].nunique(), 'instance')}, nearest miss first")
@@ -100,29 +99,25 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
     causes = shares[(shares["by"] == "cause") & (shares["n_missed"] > 0)]
     if causes.empty:
         return
-    frame = pd.DataFrame(
-        {
-            "name": [CAUSES[name].title for name in causes["bin"]],
-            "value": causes["n_missed"],
-            "text": [percent(n / causes["n_missed"].sum(), 0) for n in causes["n_missed"]],
-            "id": causes["bin"],
-        }
+    names = [
+        f"{CAUSES[name].title} ({n:,})" for name, n in zip(causes["bin"], causes["n_missed"], strict=True)
+    ]
+    frame = causes.assign(
+        name=names, n=causes["n_aspects"], colour=MARKS["missed"].on(is_dark()), id=causes["bin"]
     )
-    figure = resources.figure(
-        bars, frame, "Missed aspects", of="missed aspects", colour=MARKS["missed"].on(is_dark())
-    )
-    alt = "; ".join(f"{row.name}: {row.value}" for row in frame.itertuples(index=False))
-    draw_chart(
-        figure,
+    draw_intervals(
+        frame,
+        "share",
+        "Share of all aspects, %",
         key=f"causes-{run.id}-{context.task.name}",
-        alt=alt,
         on_pick=lambda cause: state.put(where=f"cause:{cause}", page=None),
     )
-    st.caption("By the first cause suggested; a click on a bar lists them.")
-    with st.expander("Rules of the causes"):
-        st.markdown("The first rule that applies is suggested; none is a verdict.")
-        rules = [f"1. **{cause.title}.** {cause.rule}" for cause in CAUSES.values() if cause.rule]
-        st.markdown("\n".join(rules))
+    rules = [f"1. **{cause.title}.** {cause.rule}" for cause in CAUSES.values() if cause.rule]
+    st.caption(
+        "A missed aspect counts under the first cause whose rule applies: a suggestion, not a verdict. Click a mark to "
+        "list its aspects.",
+        help="\n".join(rules),
+    )
 
 
 def _draw_instances(
@@ -155,7 +150,7 @@ def _draw_instances(
         on_open=lambda name: open_later("browse", links[name]),
         link=lambda name: reader_address(links[name]),
         caption="Instances with missed aspects",
-        empty="No miss is left by these filters."
+        empty="No missed aspect matches these filters."
         if state["where"]
         else "This run missed none of these aspects.",
     )

@@ -78,7 +78,7 @@ def _draw_along(state: PageState, recall: pd.DataFrame, context: Context) -> Non
         on_pick=lambda mark: state.put(mark=mark),
     )
     st.caption(
-        "An aspect stands where its earliest covering sentence does. Whiskers: 95% intervals, papers drawn whole."
+        "An aspect is placed at its earliest covering sentence. Whiskers: 95% intervals, papers drawn whole."
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import resources
 from components.charts import is_dark
-from components.frame_table import bounded, draw_intervals, frame_table, report_end
+from components.frame_table import bounded_columns, draw_intervals, frame_table, report_end
 from components.page import Context, draw_finding, percent
 from components.run_links import draw_text, drawn_link, named_draw, reader_address, run_name
 from components.state import PageState, open_later, session_text
@@ -23,7 +23,7 @@ _AGREEMENT: Final = (
     Column("a", "Of"),
     Column("b", "And"),
     Column("measure", "Agreement"),
-    *bounded("value", "Value"),
+    *bounded_columns("value", "Value"),
     Column("n", "Aspects", "number"),
 )
 _ITEMS: Final = (
@@ -43,7 +43,7 @@ def draw_verdicts(state: PageState, context: Context) -> None:
         st.number_input("Seed", 0, 99_999, width=130, **state.widget("seed", min(seed, 99_999)))
         if len(context.runs) > 1:
             widget = state.widget("strata", is_stratified, lambda is_on: "1" if is_on else None)
-            st.toggle("As many of each run", **widget)
+            st.toggle("The same number from each run", **widget)
     text = draw_text(n, seed, is_stratified, context.runs)
     drawn = named_draw(context.dataset, context.task, text)
     if drawn is None or drawn.frame.empty:
@@ -62,7 +62,7 @@ def draw_verdicts(state: PageState, context: Context) -> None:
     )
     _draw_tally(report.tables["causes"], text)
     if len(report.tables["agreement"]):
-        caption = "How far readers agree, and the first cause that the rules suggest with them"
+        caption = "How far readers agree with one another, and with the first cause that the rules suggest"
         agreement = report.tables["agreement"]
         frame_table(_AGREEMENT, agreement, key="verdicts-agreement", caption=caption)
     _draw_items(context, drawn, text)
@@ -73,7 +73,7 @@ def _finding(drawn: Draw) -> str:
     """The commonest verdict of whoever has read most."""
     counts = drawn.verdicts.count()
     if not counts.sum():
-        return f"{drawn.name}: nobody has read one yet"
+        return f"{drawn.name}: no one has read any yet"
     reader = str(counts.idxmax())
     causes = drawn.verdicts[reader].value_counts()
     share = percent(causes.iloc[0] / counts[reader], 0)
@@ -90,9 +90,9 @@ def _draw_way(drawn: Draw, text: str) -> None:
         if len(waiting):
             first = drawn_link(drawn, text, waiting.iloc[0].to_dict())
             st.button("Work through them", type="primary", on_click=open_later, args=("browse", first))
-        left = f"{len(waiting):,} wait for you. " if reader else ""
+        left = f"{len(waiting):,} are waiting for you. " if reader else ""
         st.caption(
-            f"{left}Meanwhile neither suggested causes nor what others noted is shown, so two readers work apart."
+            f"{left}Suggested causes and other readers' notes stay hidden, so that readers judge independently."
         )
 
 
@@ -129,6 +129,6 @@ def _draw_items(context: Context, drawn: Draw, text: str) -> None:
         ids="place",
         on_open=lambda place: open_later("browse", link(place)),
         link=lambda place: reader_address(link(place)),
-        caption="The aspects drawn; a click reads one",
+        caption="The aspects drawn; a click opens one",
         height=420,
     )

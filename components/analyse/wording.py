@@ -14,7 +14,7 @@ from components import resources
 from components.ask import Ask, RunAsk, ask_button, new_run
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
-from components.frame_table import draw_intervals, frame_table, instance_table, points, report_end
+from components.frame_table import draw_intervals, instance_table, report_end
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
@@ -49,16 +49,6 @@ from evidencebench_core.retrievers import ELSEWHERE
 from evidencebench_core.runs import Plan, RunInfo, RunStore, Variant
 
 _REDRAWN: Final = 20.0  # seconds for which figures stand while wordings are asked
-_TABLE: Final = (
-    Column("label", "Run"),
-    Column("wording", "Wording"),
-    Column("of", "Instances"),
-    Column("recall", "Aspect Recall", "percent"),
-    Column("points", "Against the original, points (95%)"),
-    Column("p", "p", "number", "Sign flips of whole papers", digits=4),
-    Column("moved", "Better / same / worse"),
-    Column("overlap", "Picks that stay", "percent"),
-)
 _MOVED: Final = (
     Column("wording", "Wording"),
     Column("original", "Original", "percent"),
@@ -73,7 +63,7 @@ def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -
     variants = variants_for(resources.store(), context.dataset.name, question)
     if not variants:
         st.info(
-            f"{literal(context.dataset.name)} has no {QUESTIONS[question].lower()} yet. A file below brings some."
+            f"{literal(context.dataset.name)} has no {QUESTIONS[question].lower()} yet. You can upload some below."
         )
     elif context.runs:
         _draw_effect(context, variants, question)
@@ -89,34 +79,27 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
         answers = time.monotonic() // _REDRAWN  # not anew with every answer
     report = resources.report(wording, runs, context.task, question, also=(names, answers))
     every, instances = report.tables["wordings"], report.tables["instances"]
-    table = every.assign(wording=every["wording"].str.removeprefix(PARAPHRASE))
+    table = every.assign(
+        wording=every["wording"].str.removeprefix(PARAPHRASE), of=every["n"] + every["n_missing"]
+    )
     instances["wording"] = instances["wording"].str.removeprefix(PARAPHRASE)
-    n_all = table["n"] + table["n_missing"]
-    is_part = table["n_missing"] > 0
-    whole = table["n"].map("{:,}".format)
-    table["of"] = whole.where(~is_part, whole + " of " + n_all.map("{:,}".format))
-    text = finding(table[~is_part], question)
-    if is_part.all():
-        text = f"Nothing to conclude yet: {table['n'].sum():,} of {n_all.sum():,} wordings answered."
+    whole = table[table["n_missing"] == 0]
+    text = finding(whole, question)
+    if whole.empty:
+        text = f"Nothing to conclude yet: {table['n'].sum():,} of {table['of'].sum():,} wordings answered."
     draw_finding(context, text)
     job_panel("wording")
     shown = table[table["n"] > 0]
     if len(shown):
-        part_names = shown["wording"] + " (" + shown["of"] + ")"
+        counts = [f" ({row.n:,} of {row.of:,})" if row.n_missing else "" for row in shown.itertuples()]
         frame = shown.assign(
-            name=shown["wording"].where(~is_part, part_names),
+            name=shown["wording"] + counts,
             group=shown["label"],
             colour=shown["run"].map(run_colours(runs)),
         )
         key = f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}"
         draw_intervals(frame, "difference", "Aspect Recall against the original, points", key=key)
     _draw_missing(context, runs, variants, question)
-    cells = shown.assign(
-        points=[points(row) for row in shown.to_dict("records")],
-        moved=[f"{row.better} / {row.same} / {row.worse}" for row in shown.itertuples()],
-    )
-    with st.expander("Every wording"):
-        frame_table(_TABLE, cells, key="wordings", caption="Recall by run and wording")
     moved = instances[instances["difference"].abs() > 1e-9].drop_duplicates("instance")
     if len(moved):
         st.markdown("### Instances that move most")
@@ -145,7 +128,7 @@ def _draw_missing(
 def _draw_files(context: Context) -> None:
     dataset = context.dataset.name
     added = added_wordings(resources.store(), dataset)
-    with st.expander("Wordings: upload a file, export them"):
+    with st.expander("Wordings: upload or export a file"):
         st.markdown("A file is one JSON object; every instance has paraphrases, a negation, or both:")
         st.code(
             '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',
@@ -182,7 +165,9 @@ def _draw_drafts(state: PageState, context: Context) -> None:
     def plans(llm: LLM, kind: DraftKind) -> Sequence[Plan]:
         return [draft_plan(store, dataset, kind, session_model(), llm)]
 
-    with st.expander("Wordings by a model: write drafts, read them", expanded=bool(state["mark"])):
+    with st.expander(
+        "Wordings by a model: have drafts written, and review them", expanded=bool(state["mark"])
+    ):
         ask_button(Ask("Write wordings", "drafts", "wording", fields, plans), "Write drafts with a model")
         job_panel("drafts")
         by_id = {f"{draft.name} {draft.instance_id}": draft for draft in drafts(store, dataset)}

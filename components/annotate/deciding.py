@@ -12,7 +12,7 @@ from components.annotate.editor import Editor, editor_of, own_name
 from components.ask import Ask, ask_button
 from components.controls import option_box
 from components.desk import Actions, Decision, Item, desk
-from components.frame_table import bounded, frame_table, report_end
+from components.frame_table import bounded_columns, frame_table, report_end
 from components.markdown import literal
 from components.server import session_model
 from components.state import PageState, session_text, set_session_text
@@ -42,7 +42,7 @@ _AGREEMENT: Final = (
     Column("b", "And"),
     Column("level", "Judged"),
     Column("measure", "Measure"),
-    *bounded("value", "Agreement"),
+    *bounded_columns("value", "Agreement"),
     Column("n_judgements", "Judgements", "number"),
 )
 _DIFFERENCE: Final = (
@@ -50,7 +50,7 @@ _DIFFERENCE: Final = (
     Column("measure", "Measure"),
     Column("people", "People", "number", digits=2),
     Column("with_models", "People and models", "number", digits=2),
-    *bounded("difference", "Difference", signed=True),
+    *bounded_columns("difference", "Difference", signed=True),
     Column("p", "p", "number", digits=4),
     Column("n", "Papers", "number"),
 )
@@ -68,7 +68,7 @@ def draw_proposing(editor: Editor) -> None:
         )
         aspects = tuple(aspect.text for aspect in annotation.aspects)
         if aspects:
-            st.caption(f"It is asked about your {quantity(len(aspects), 'aspect')}.")
+            st.caption(f"It will be asked about your {quantity(len(aspects), 'aspect')}.")
         return ProposalInput(key, summary.strip(), annotation.hypothesis, aspects)
 
     def plans(llm: LLM, given: ProposalInput) -> Sequence[Plan]:
@@ -94,7 +94,7 @@ def draw_proposals(
     st.markdown(f"## Proposed by {literal(proposal.annotator.removeprefix(MODEL), 60)}")
     unjudged = proposal.origin.get("unjudged") or {}
     if unjudged:
-        st.caption(f"For {quantity(len(unjudged), 'aspect')} some windows have no answer that could be read.")
+        st.caption(f"For {quantity(len(unjudged), 'aspect')} some of the model's answers could not be read.")
     if not editor.annotation.hypothesis and proposal.hypothesis:
         st.button(
             f"Take its hypothesis: {literal(proposal.hypothesis, 300)}",
@@ -184,7 +184,7 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
             _draw_agreement(every, "all-agreement")
 
 
-@resources.cached
+@resources.cached()
 def _agreement(name: str, sentences: Sequence[str], a: Annotation, b: Annotation) -> Report:
     return agreement_report([AnnotatedPaper(name, sentences, a, b)])
 
@@ -194,7 +194,7 @@ def _draw_agreement(report: Report, key: str) -> None:
     pairs = report.tables["agreement"].query("measure in @_MEASURES or b == ''")
     frame_table(_AGREEMENT, pairs, key=key, caption=report.title)
     if "difference" in report.tables:
-        caption = "People among themselves, less people and models"
+        caption = "Agreement among people, minus that between people and models"
         frame = report.tables["difference"]
         frame_table(_DIFFERENCE, frame, key=f"{key}-difference", caption=caption)
     report_end(report)

@@ -16,7 +16,7 @@ from evidencebench_core.annotation.model import CONSENSUS, GOLD, MODEL, Annotati
 from evidencebench_core.annotation.store import Revision
 from evidencebench_core.errors import EvidenceBenchError
 
-_NOBODY: Final = (rf"^(?!\s*({GOLD}|{CONSENSUS}|{MODEL}.*)\s*$)", "Say another name: this is no person's.")
+_NOBODY: Final = (rf"^(?!\s*({GOLD}|{CONSENSUS}|{MODEL}.*)\s*$)", "This name is reserved. Choose another.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,16 @@ def draw_who(state: PageState, editor: Editor) -> None:
     """Who marks; of marks that may only be read the way to one's own."""
     whose, name = literal(editor.annotator, 40), own_name()
     if editor.annotator and not editor.may_write:
-        st.markdown(f"The marks of **{whose}**, to be read", width="content")
+        st.markdown(f"The marks of **{whose}**, read only", width="content")
     if name and not editor.may_write:
         st.button(f"Mark as {literal(name, 40)}", type="primary", on_click=mark_as, args=(state, name))
         return
     label = f"Marking as {whose}" if editor.may_write else "Mark evidence in this paper"
     # Under a key of each name it is closed once a name is given.
     with st.popover(label, key=f"who.{own_name()}"), st.form("who", border=False):
-        st.caption("All you mark is kept under this name as you go. Several people can mark one paper.")
+        st.caption(
+            "Everything you mark is saved under this name as you go. Several people can mark one paper."
+        )
         st.text_input("Your name or initials", key="who-name", max_chars=100, required=True, validate=_NOBODY)
         st.form_submit_button(
             "Start marking", on_click=lambda: mark_as(state, st.session_state["who-name"].strip())

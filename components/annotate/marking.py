@@ -186,7 +186,7 @@ def draw_guidelines() -> None:
         key=key,
         on_change=lambda: set_guidelines(resources.store(), st.session_state[key]),
     )
-    st.caption("For every paper here, and exported with what is marked. Empty, it is ours again.")
+    st.caption("For every paper, and exported with the marks. Clear the field to return to ours.")
 
 
 def draw_saving(editor: Editor) -> None:

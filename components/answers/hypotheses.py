@@ -86,7 +86,7 @@ def _label(run: RunInfo) -> str:
     return f"{run.settings['model']} ({focus}{quantity(run.n_answered, 'answer')})"
 
 
-@resources.cached
+@resources.cached()
 def _answers_of(dataset: DatasetInfo, run: RunInfo) -> dict[str, CitedAnswer]:
     return answers_of(resources.store(), run)
 

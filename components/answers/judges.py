@@ -11,7 +11,7 @@ from components.answers.labels import badge
 from components.answers.one_answer import draw_unit
 from components.answers.view import answers_of, judge_picker, key_of, labels_of, report_of
 from components.desk import Actions, Decision, Item, desk
-from components.frame_table import bounded, frame_table, intervals
+from components.frame_table import bounded_columns, frame_table, intervals
 from components.markdown import literal
 from components.page import percent
 from components.state import PageState
@@ -24,7 +24,7 @@ from evidencebench_core.words import quantity
 _ORDER: Final = (
     Column("people", "By people"),
     Column("judge", "By the model"),
-    *bounded("tau", "Tau", "tau_low", "tau_high"),
+    *bounded_columns("tau", "Tau", "tau_low", "tau_high"),
     Column("systems", "Systems", "number"),
 )
 _DECIDING: Final = "Accept: the judge is right. Reject: people are."

@@ -1,4 +1,4 @@
-"""The systems that read an instance: looked up in a run, or asked, each with its letter where there are several."""
+"""An instance as it is read, with a hypothesis that may be edited, and the systems that read it: runs or retrievers."""
 
 from __future__ import annotations
 
@@ -12,16 +12,47 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
 from components.asking import Question, answers_or_button, stored_answers
-from components.browse.retrieval import Reading, retrieval, retrieval_at_hand
 from components.markdown import literal
 from components.ranker import has_seen
+from components.resources import cached
 from components.retrievers import MOST_CHOICES, Choice, choice_of
 from components.run_links import run_name
-from evidencebench_core.errors import EvidenceBenchError, SettingError
-from evidencebench_core.retrievers import ELSEWHERE, RETRIEVERS, Retrieval, ServedRetriever, make_retriever
+from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError
+from evidencebench_core.retrievers import (
+    ELSEWHERE,
+    RETRIEVERS,
+    Query,
+    Retrieval,
+    Retriever,
+    ServedRetriever,
+    make_retriever,
+    query_of,
+)
 from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.tasks import Task
 
 _ENCODING: Final = ("dense", "hybrid", "structure", "evidence-ranker")  # what takes its time
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A paper, the hypothesis that it is searched for, and the task, which says how many may be picked."""
+
+    dataset: DatasetInfo
+    instance: Instance
+    hypothesis: str
+    task: Task
+
+    @property
+    def cache_key(self) -> tuple[str, str, str, str]:
+        """Tells it from other readings, whatever its paper is called."""
+        return (self.dataset.stamp, self.instance.id, self.task.name, self.hypothesis)
+
+    def query(self) -> Query:
+        """The question to retrievers; the gold stays behind."""
+        budget = self.task.budget_for(self.instance.evidence)
+        return query_of(self.instance, self.task.focus, budget, self.hypothesis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +145,16 @@ def _answer(reading: Reading, system: System) -> Answer | Choice | None:
         return Answer(system, stored)
     if system.choice.name in ELSEWHERE:
         st.caption(
-            f"{literal(system.label)} has no stored answer to this hypothesis and task, and is not here to be asked."
+            f"{literal(system.label)} has no stored answer to this hypothesis and task, and cannot be asked here."
         )
         return None
     choice = choice_of(system.choice.name, system.choice.settings) if system.run else system.choice
     if RETRIEVERS[choice.name].asks_server:
         (answer,) = answers_or_button(reading_question(reading, choice))
         return Answer(System(choice), answer) if answer else None
-    at_hand = retrieval_at_hand(reading, choice) if choice.name in _ENCODING else retrieval(reading, choice)
-    return Answer(System(choice), at_hand) if at_hand else choice
+    if choice.name in _ENCODING and not _computed(reading, choice):
+        return choice
+    return Answer(System(choice), retrieval(reading, choice))
 
 
 def _of_run(reading: Reading, run: RunInfo) -> Retrieval | None:
@@ -139,8 +171,8 @@ def _warn_if_seen(reading: Reading, system: System) -> None:
         return
     if has_seen(reading.dataset, reading.instance, choice.name, choice.settings, system.run):
         st.warning(
-            f"**{literal(choice.name)}** was trained on this paper: its picks here tell what it remembers, not how it "
-            "does on papers that it has not seen. Its cross-validated run is the honest figure.",
+            f"**{literal(choice.name)}** was trained on this paper: its picks here show what it remembers, not how "
+            "well it does on unseen papers. Its cross-validated run gives the honest figure.",
             icon=":material/warning:",
         )
 
@@ -154,3 +186,35 @@ def reading_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
     if not isinstance(retriever, ServedRetriever):
         raise SettingError(f"retriever {choice.name}", "asks no server", "Choose one that does.")
     return Question(choice.label, model, about, [partial(retriever.answer, query=reading.query())])
+
+
+@cached(entries=16)
+def _retriever(choice: Choice) -> Retriever:
+    return make_retriever(choice.name, choice.settings)
+
+
+@cached(entries=512)
+def _computed(reading: Reading, choice: Choice) -> dict[str, Retrieval]:
+    """Where `retrieval` keeps its answer, so that one can see whether there is one."""
+    return {}
+
+
+def retrieval(reading: Reading, choice: Choice) -> Retrieval:
+    """Picks of a retriever, right now.
+
+    ``RetrieverError`` for one that asks a server: it may cost, so it is asked on a click (`components.asking`).
+    """
+    computed = _computed(reading, choice)
+    if "answer" in computed:
+        return computed["answer"]
+    entry = RETRIEVERS[choice.name]
+    if entry.asks_server:
+        raise RetrieverError(
+            f"retriever {choice.name}", "is not asked by itself", "Ask it on the page Browse."
+        )
+    if entry.sees_gold:
+        retriever = make_retriever(choice.name, choice.settings, gold=reading.instance.evidence)
+    else:
+        retriever = _retriever(choice)
+    computed["answer"] = retriever.retrieve(reading.query())
+    return computed["answer"]

@@ -15,7 +15,7 @@ from components import resources
 from components.markdown import literal
 from components.state import PageState
 from evidencebench_core.data import DatasetInfo, Instance
-from evidencebench_core.perturb import NEGATION, PARAPHRASE
+from evidencebench_core.perturb import NEGATION, PARAPHRASE, added_wordings
 
 _MAX_CHARS = 2000
 
@@ -58,8 +58,11 @@ def hypothesis_editor(state: PageState, dataset: DatasetInfo, instance: Instance
         else f"This is its paraphrase {literal(known.removeprefix(PARAPHRASE))}, which asks for the same, so the gold "
         "stays the same."
     )
-    origin = resources.wording_origins(dataset).get((known, instance.id))
-    st.caption(f"{why} Made by: {literal(origin)}." if origin else why)
+    added = added_wordings(resources.store(), dataset.name)  # those that did not come with the data
+    origins = [
+        wording.origin for wording in added if (wording.name, wording.instance_id) == (known, instance.id)
+    ]
+    st.caption(f"{why} Made by: {literal(origins[0])}." if origins else why)
     return asked, True
 
 
@@ -72,7 +75,7 @@ def _editor(state: PageState, instance: Instance, asked: str, wordings: Mapping[
         "Hypothesis that the retrievers are asked",
         height=120,
         max_chars=_MAX_CHARS,
-        help="Press Ctrl+Enter to ask again. Empty it to go back to the original.",
+        help="Press Ctrl+Enter to ask again. Clear it to go back to the original.",
         **state.widget("h", asked, read, reset=("asif",)),
     )
     if wordings:

@@ -29,7 +29,7 @@ LEDGER: Final = (
     Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
     Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
     Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
-    Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
+    Column("best", "Optimal", "chips", "With the gold known: the most that so many sentences can cover"),
 )
 
 

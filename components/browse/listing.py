@@ -11,7 +11,7 @@ import streamlit as st
 
 from components import resources
 from components.browse.notes import NOTES, note_cell, note_kind
-from components.filters import Filter, filter_popover, filtered, filters_text
+from components.filters import Filter, filter_popover, filtered_rows, filters_text
 from components.frame_table import HYPOTHESIS, INSTANCE, frame_table
 from components.markdown import literal
 from components.page import Context
@@ -42,8 +42,8 @@ def set_read(state: PageState, dataset: DatasetInfo) -> InstanceSet | None:
     among = read_set(state[PARAM], dataset)
     if state[PARAM] and among is None:
         st.warning(
-            "The set of instances that the link names is of other data than what is here now, so all are shown. "
-            "Open it once more from where it was made."
+            "The link's set of instances was made from other data than is here now, so all instances are shown. "
+            "Make the set again where it came from."
         )
         state.put(**{PARAM: None})
     return among
@@ -55,7 +55,7 @@ def listing(state: PageState, context: Context, among: InstanceSet | None) -> pd
 
 
 def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataFrame:
-    frame = filtered(state, frame, _filters(context, frame))
+    frame = filtered_rows(state, frame, _filters(context, frame))
     if state["sort"] in frame:
         frame = frame.sort_values(state["sort"], ascending=state["desc"] != "1", kind="stable")
     return frame
@@ -121,7 +121,7 @@ def draw_list(state: PageState, context: Context) -> None:
         st.caption(f"{len(frame):,} of {len(among.ids) if among else dataset.n_instances:,}", width="content")
     if len(context.runs) > _MOST_RUNS:
         names = literal(", ".join(map(run_name, context.runs[_MOST_RUNS:])))
-        st.caption(f"Columns for the first {_MOST_RUNS} chosen runs; not for {names}.")
+        st.caption(f"Only the first {_MOST_RUNS} of the chosen runs have a column; these have none: {names}.")
     _draw_table(state, context, frame)
 
 

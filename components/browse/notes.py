@@ -90,14 +90,8 @@ def draw_note_form(
     author = session_text("author")
     where = _where(place)
     notes = resources.notes(dataset)
-    own = next(
-        (
-            note
-            for note in notes.get(place.instance_id, ())
-            if note.author == author and _where(note) == where
-        ),
-        None,
-    )
+    of_author = [note for note in notes.get(place.instance_id, ()) if note.author == author]
+    own = next((note for note in of_author if _where(note) == where), None)
     tags = {tag for every in notes.values() for note in every for tag in note.tags}
     ident = f"{where}-{own.created_at if own else ''}"
     shown = own or replace(place, cause=cause or None)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import streamlit as st
 
 from components.asking import draw_calls, outcome_line, reason_line
-from components.browse.answers import Answer, System, answer_at_hand, answers_to, read_now
+from components.browse.answers import Answer, Reading, System, answer_at_hand, answers_to, read_now
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
     LEDGER,
@@ -21,7 +21,6 @@ from components.browse.ledger import (
     ledger_rows,
 )
 from components.browse.notes import draw_notes, sentence_notes
-from components.browse.retrieval import Reading
 from components.browse.why_missed import draw_why_missed, run_that_missed
 from components.controls import TASK_HELP, aspect_chip, chip_table, sentence_chip
 from components.guarded import drop_missing

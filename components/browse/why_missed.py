@@ -154,7 +154,7 @@ def _draw_passages(state: PageState, details: Miss) -> None:
 def _draw_others(state: PageState, context: Context, details: Miss) -> None:
     if not details.others:
         return
-    names = {run.id: run_name(run) for run in resources.runs(context.dataset)}
+    names = {run.id: run_name(run) for run in context.all_runs}
     sentences = details.instance.sentences
     others = sorted(details.others, key=lambda other: (not other.found, other.rank or 10**9))
     rows = []

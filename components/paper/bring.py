@@ -94,24 +94,21 @@ def draw_statement(state: PageState, original: str, height: int | Literal["conte
 
 def _files() -> None:
     limit = MAX_BYTES // _MIB
-    uploads = st.file_uploader(
+    st.file_uploader(
         f"PDF with text, saved web page, Word, JATS, TEI, Markdown or text, one or several, up to {limit} MiB",
         type=ENDINGS,
         accept_multiple_files=True,
         max_upload_size=min(limit, int(st.get_option("server.maxUploadSize"))),
         key="own-paper-file",
+        on_change=_read_uploads,
     )
-    seen = ",".join(upload.file_id for upload in uploads)
-    if uploads and seen != session_text("own-paper-file.last"):
-        _read_files([(_file_name(upload.name), upload.getvalue()) for upload in uploads])
-        set_session_text("own-paper-file.last", seen)  # after it: no interrupted run loses the files
-        st.rerun()
     st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
 
 
-def _file_name(name: str) -> str:
-    """The last part of what the browser calls the upload, for people only."""
-    return name.replace("\\", "/").rsplit("/", 1)[-1][:200] or "upload"
+def _read_uploads() -> None:
+    uploads = st.session_state["own-paper-file"]
+    if uploads:  # else the last one was taken away
+        _read_files([(upload.name[:200], upload.getvalue()) for upload in uploads])
 
 
 def _paste() -> None:
@@ -119,7 +116,7 @@ def _paste() -> None:
         "Text of the paper",
         height=200,
         placeholder="Title\n\nAbstract\nFirst sentence …\n\n1. Introduction\n…",
-        help="Empty lines part paragraphs. Headings stand on lines of their own, or as in Markdown (# Methods).",
+        help="Empty lines separate paragraphs. Headings stand on lines of their own, or as in Markdown (# Methods).",
         **session_text_widget("own-paper-text"),
     )
     if not st.button("Read the text", key="own-paper-read-text"):
@@ -138,7 +135,7 @@ def _fetch() -> None:
         placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
         **session_text_widget("own-paper-reference"),
     )
-    st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
+    st.caption("Needs the internet: the paper comes from Europe PMC, which has open-access papers only.")
     if not st.button("Fetch it", key="own-paper-fetch"):
         return
     try:

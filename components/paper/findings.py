@@ -1,32 +1,36 @@
-"""The findings in papers, remembered while the server runs: as a list, and the files to take them away."""
+"""The findings in papers: by a retriever, or a model that is asked on a click; as a list, and as files to take away."""
 
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
-from components.asking import outcome_line
+from components import resources
+from components.ask import session_llm
+from components.asking import Question, answers_or_button, outcome_line, stored_answers
 from components.component import component, sentence_event
 from components.markdown import literal
-from components.paper.asked import asked_findings
 from components.paper.opened import OpenPaper, pdf_of
-from components.resources import cached
 from components.retrievers import Choice
 from components.server import session_model
 from components.state import PageState
 from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer
+from evidencebench_core.answers.of_paper import answer_about, stance_of
 from evidencebench_core.data.model import Focus
 from evidencebench_core.export import csv_text, findings_html, pick_documents
 from evidencebench_core.export.findings import NOTHING, STANCE_WORDS, highlights_pdf, passage_documents
-from evidencebench_core.papers.find import Findings, findings_in
+from evidencebench_core.papers.find import Findings, findings_in, query_in
 from evidencebench_core.retrievers import RETRIEVERS, make_retriever
+from evidencebench_core.retrievers.llm.retriever import LanguageModel, LanguageModelSettings
 from evidencebench_core.words import clipped_text, file_stem, quantity
 
 _MOST_SENTENCES: Final = 20  # of an answer; it is asked for five at most
@@ -46,7 +50,7 @@ def findings_of(
 ) -> dict[str, Findings]:
     """Findings by the paper's ref; a search that is broken off goes on with the next paper."""
     if RETRIEVERS[retriever].asks_server:
-        return asked_findings(papers, hypothesis, budget, focus)
+        return _asked_findings(papers, hypothesis, budget, focus)
     findings, progress = {}, st.empty()
     with st.spinner(f"{retriever} reads {quantity(len(papers), 'paper')} …"):
         for done, opened in enumerate(papers):
@@ -57,9 +61,52 @@ def findings_of(
     return findings
 
 
-@cached(entries=256)
+@resources.cached(entries=256)
 def _findings(opened: OpenPaper, hypothesis: str, choice: Choice, budget: int, focus: Focus) -> Findings:
     return findings_in(opened.read, hypothesis, make_retriever(choice.name), budget, focus=focus)
+
+
+def _asked_findings(
+    papers: Sequence[OpenPaper], hypothesis: str, budget: int, focus: Focus
+) -> dict[str, Findings]:
+    """The findings of a model in the papers that it has read; for the others the button that asks it is drawn."""
+    model, llm = session_model(), session_llm()
+    retriever = LanguageModel(LanguageModelSettings.read("llm", {"model": model}), store=resources.store())
+    wanted: dict[str, Any] = {"hypothesis": hypothesis, "budget": budget, "focus": focus}
+    works = [partial(retriever.answer, query=query_in(opened.paper, **wanted)) for opened in papers]
+    about = (tuple(opened.ref for opened in papers), *wanted.values())
+    retrievals = answers_or_button(Question(f"llm model={model}", model, about, works))
+    return {
+        opened.ref: findings_in(opened.read, retriever=retriever, llm=llm, **wanted)
+        for opened, retrieval in zip(papers, retrievals, strict=True)
+        if retrieval is not None
+    }
+
+
+def draw_questions(
+    opened: OpenPaper, findings: Findings, focus: Focus, *, can_ask: bool
+) -> tuple[Findings, CitedAnswer | None]:
+    """The findings with a model's stances, and its answer, as far as they are kept; buttons that ask for the rest."""
+    model, hypothesis = session_model(), findings.hypothesis
+    if not model:
+        return findings, None
+    answering = partial(answer_about, read=opened.read, hypothesis=hypothesis, focus=focus, model=model)
+    answering_about = (opened.ref, hypothesis, focus)
+    saying = Question("What does this paper say?", model, answering_about, [answering])
+    judging = partial(stance_of, hypothesis=hypothesis, model=model)
+    works = [partial(judging, sentence=opened.paper.sentences[index]) for index in findings.picks]
+    siding = Question("For or against?", model, (opened.ref, hypothesis, findings.picks), works)
+    if can_ask:
+        (answer,), labels = answers_or_button(saying, small=True), answers_or_button(siding, small=True)
+    else:
+        (answer,), labels = stored_answers(saying)[0], stored_answers(siding)[0]
+    if can_ask and any(label is not None for label in labels):
+        counts = Counter(labels)
+        sides = f"{counts['supports']} for the statement, {counts['against']} against it, {counts['neither']} neither"
+        unread = f", {counts['']} could not be read" if counts[""] else ""
+        st.caption(f"{literal(model)} on the sentences: {sides}{unread}.")
+    stances = {index: label for index, label in zip(findings.picks, labels, strict=True) if label}
+    return replace(findings, stances=stances, stances_by=model), answer
 
 
 def draw_findings(

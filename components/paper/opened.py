@@ -56,7 +56,7 @@ def new_ref() -> str:
     return f"open-{secrets.token_hex(8)}"
 
 
-@cached
+@cached()
 def open_papers() -> dict[str, OpenPaper]:
     """The papers that are open and not kept, by ref; for all sessions of the server, so a ref is a secret."""
     return {}
@@ -68,7 +68,7 @@ def put_open(papers: dict[str, OpenPaper], opened: OpenPaper) -> None:
         papers.pop(ref, None)
 
 
-@cached
+@cached()
 def sample_papers() -> Mapping[str, OpenPaper]:
     """Our sample papers by instance id, with their hypotheses and without gold."""
     papers = {}
@@ -93,7 +93,7 @@ def _kept_paper(own: OwnPaper) -> OpenPaper:
     return OpenPaper(str(own.id), paper, own.name, own.hypothesis, "kept", pdf_kept=own.pdf_bytes > 0)
 
 
-@cached
+@cached()
 def page_image(opened: OpenPaper, page: int, scale: float) -> PageImage:
     """A page of a paper that has pages, from 1."""
     return drawn_page(pdf_of(opened), page, scale, opened.name)

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.component import component, sentence_in
+from components.component import component, component_event, sentence_in
 from components.controls import option_switch
 from components.markdown import literal
 from components.paper.opened import OpenPaper, page_image
 from components.paper_view import paper_view
-from components.state import PageState, component_event
+from components.state import PageState
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export.findings import lead, numbers_beside, share_of_page
 from evidencebench_core.export.reader import System, view_of

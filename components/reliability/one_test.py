@@ -11,7 +11,7 @@ import streamlit as st
 from components import resources
 from components.ask import Ask, ask_button
 from components.controls import option_box
-from components.filters import Filter, filter_popover, filtered
+from components.filters import Filter, filter_popover, filtered_rows
 from components.frame_table import draw_downloads, draw_intervals, frame_table
 from components.markdown import literal
 from components.page import percent
@@ -111,7 +111,7 @@ def _draw_answers(state: PageState, view: View, run: RunInfo, answers: pd.DataFr
         st.markdown("## Answers")
         filter_popover(state, every, _FILTERS)
         draw_downloads(f"Answers of {run.label}", lambda: every)
-    shown = filtered(state, every, _FILTERS)
+    shown = filtered_rows(state, every, _FILTERS)
     pages = paging(state, len(shown))
     st.caption(f"{len(shown):,} of {quantity(len(every), 'answer')}. A click shows what was asked.")
     in_hand = every[every["probe"] == state["probe"]] if state["probe"] else shown.iloc[pages.rows]

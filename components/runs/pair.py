@@ -38,7 +38,7 @@ _ASPECTS: Final = (
 
 def draw_comparison(state: PageState, context: Context) -> None:
     if len(context.runs) < 2:
-        st.info("Choose two runs or more, above or in the table, to see how sure their differences are.")
+        st.info("Choose two or more runs, above or in the table, to see how certain their differences are.")
         return
     report = resources.report(_differences, context.runs, context.task)
     n = int(report.tables["systems"]["n"].iloc[0])
@@ -66,7 +66,7 @@ def draw_comparison(state: PageState, context: Context) -> None:
         f"behind on {row['losses']:,}."
     )
     runs = {run.id: run for run in context.runs}
-    part = option_switch(state, "part", "Part", _PARTS, fallback="slices are", label_visibility="collapsed")
+    part = option_switch(state, "part", "Part", _PARTS, label_visibility="collapsed")
     if part == "aspects":
         _draw_disagreements(state, context, (runs[a], runs[b]))
     else:

@@ -20,6 +20,7 @@ from components.table import Column
 from evidencebench_core.export.run_file import RunFormat, write_run_file
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.outcomes import counts_text
+from evidencebench_core.tasks import Task
 from evidencebench_core.words import file_stem, quantity
 
 _SCORES: Final = (
@@ -27,8 +28,6 @@ _SCORES: Final = (
     Column("n_picks", "Picks", "number"),
     Column("seconds", "Seconds", "number", digits=1),
 )
-
-
 _FORMATS: Final[dict[RunFormat, tuple[str, str]]] = {
     "json": ("JSON, all that is known", "json"),
     "csv": ("CSV, every pick with its text", "csv"),
@@ -41,7 +40,7 @@ _FORMATS: Final[dict[RunFormat, tuple[str, str]]] = {
 def draw_run(state: PageState, context: Context, run: RunInfo) -> None:
     st.button("All runs", on_click=state.put, kwargs={"run": None})
     st.markdown(f"## {literal(run.label)}")
-    frame = _scores(run, context)
+    frame = _scores(run, context.task)
     score = resources.run_score(run, context.task.name)
     part = part_text(run, context.task)
     recall = f"**{percent(score.aspect_recall)}**" if score.aspect_recall is not None else "nothing yet"
@@ -77,11 +76,11 @@ def _draw_files(run: RunInfo, context: Context) -> None:
             st.download_button(label, partial(text, form), file, on_click="ignore", width="stretch")
 
 
-@resources.cached
-def _scores(run: RunInfo, context: Context) -> pd.DataFrame:
+@resources.cached()
+def _scores(run: RunInfo, task: Task) -> pd.DataFrame:
     """A row an instance that has an answer and is scored: ``instance``, ``recall``, ``n_picks``, ``seconds``."""
-    recalls = resources.run_score(run, context.task.name).per_instance
-    answers = RunStore(resources.store()).retrievals(run, context.task)
+    recalls = resources.run_score(run, task.name).per_instance
+    answers = RunStore(resources.store()).retrievals(run, task)
     rows = [
         (name, recalls[name], len(answer.selection), answer.seconds)
         for name, answer in answers.items()
@@ -100,6 +99,6 @@ def _facts(run: RunInfo, frame: pd.DataFrame) -> dict[str, str]:
         "Answers": ", ".join(f"{n:,} for {task}" for task, n in run.tasks.items()),
         "Begun": run.created_at[:19].replace("T", " ") + " UTC",
         "Time of these answers": f"{frame['seconds'].sum():,.1f} s" if len(frame) else "",
-        "Learnt from": f"{run.n_trained_on:,} of these instances" if run.n_trained_on else "",
+        "Trained on": f"{run.n_trained_on:,} of these instances" if run.n_trained_on else "",
         "Versions": ", ".join(f"{name} {version}" for name, version in run.versions.items()),
     }

@@ -14,7 +14,7 @@ from components.guarded import guarded_part
 from components.markdown import literal
 from components.retrievers import draw_settings, problem_of
 from components.run_links import part_text, run_name
-from components.sets import draw_delete, draw_rename, uploaded_paths
+from components.sets import draw_rename_and_delete, uploaded_paths
 from components.state import flash
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export.predictions import import_run
@@ -92,7 +92,7 @@ def import_dialog(dataset: DatasetInfo) -> None:
         "Tasks",
         list(TASKS),
         format_func=lambda task: TASKS[task].title,
-        placeholder="of rankings: all",
+        placeholder="all, where the file has rankings",
         key="import.tasks",
     )
     pressed = st.button("Import", type="primary", disabled=not (upload and name.strip()), key="import.start")
@@ -115,8 +115,8 @@ def keeping_dialog(runs: Sequence[RunInfo]) -> None:
     )
     run, store = by_id[chosen], RunStore(resources.store())
     name = store.run(run.id).label  # without the warning of a trained one
-    draw_rename(name, partial(store.rename, run), f"{run.id}.{name}")
-    draw_delete(run.label, {"answer": run.n_answered}, partial(store.delete, run), run.id)
+    rename, delete = partial(store.rename, run), partial(store.delete, run)
+    draw_rename_and_delete(name, rename, delete, {"answer": run.n_answered}, f"{run.id}.{name}")
 
 
 def unfinished(runs: Sequence[RunInfo]) -> dict[RunInfo, list[Task]]:

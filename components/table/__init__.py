@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from components.component import component
-from components.state import component_event
+from components.component import component, component_event
 
 EventKind = Literal["open", "tick", "sort", "chip"]
 

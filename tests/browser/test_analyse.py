@@ -49,16 +49,16 @@ def test_a_models_wordings_are_read_and_accepted(
     assert wording.accepted_by == "ml"
 
 
-def test_a_click_on_a_bar_counts_once(page: Page, app_url: str, store: Store) -> None:
+def test_a_click_on_a_mark_counts_once(page: Page, app_url: str, store: Store) -> None:
     page.goto(f"{app_url}/analyse?dataset=sample_data&task=er@10&runs={run_of(store, 'sample_data', 'bm25')}")
-    bar = page.locator(".js-plotly-plot .bars .point").first
-    expect(bar).to_be_visible()
+    mark = page.locator(".js-plotly-plot .scatterlayer .point").first
+    expect(mark).to_be_visible()
     settled(page)
     for form, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):
         with page.expect_download() as file:
             press(page, form)
         assert file.value.path().read_bytes().startswith(begins)
-    bar.click(force=True)
+    mark.click(force=True)
     expect(page).to_have_url(re.compile("where=cause"))
     settled(page)
     page.get_by_role("button", name="Clear filters").click()

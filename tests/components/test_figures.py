@@ -1,4 +1,4 @@
-"""The five figures: what they draw of a frame, and text that stays text."""
+"""The figures: what they draw of a frame, and text that stays text."""
 
 import math
 
@@ -45,7 +45,10 @@ def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None
 @pytest.mark.parametrize(
     "figure",
     [
-        figures.bars(pd.DataFrame({"name": [HOSTILE], "value": [1], "text": [HOSTILE]}), HOSTILE),
+        figures.interval_dots(
+            pd.DataFrame({"name": [HOSTILE], "group": HOSTILE, "value": 1, "low": 1, "high": 1, "n": 1}),
+            HOSTILE,
+        ),
         figures.lines(pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.filters import Filter, _text, _wanted
+from components.filters import Filter, where_text, where_values
 
 FILTERS = (Filter("variant", "Variant", "choice"), Filter("n", "Aspects"))
 
@@ -10,4 +10,4 @@ FILTERS = (Filter("variant", "Variant", "choice"), Filter("n", "Aspects"))
 @pytest.mark.parametrize("value", ["budget", "paraphrase:ours", "a, b: c", "1e-05", "50%25"])
 def test_a_choice_and_a_range_come_back(value: str) -> None:
     wanted = {"variant": value, "n": (3.0, float("inf"))}
-    assert _wanted(_text(wanted), FILTERS) == wanted
+    assert where_values(where_text(wanted), FILTERS) == wanted

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import resources
 from components.answers.view import key_of, report_of
-from components.browse.retrieval import Reading, retrieval
+from components.browse.answers import Reading, retrieval
 from components.reliability.one_test import View
 from components.retrievers import Choice
 from evidencebench_core.analyses.dataset import dataset_report
@@ -61,7 +61,6 @@ def test_scores_wordings_and_notes_follow_the_store(store: Store) -> None:
     add_wordings(store, "tiny", [Wording("tiny_0", "paraphrase:mine", "Tea lowers pressure.")], "a file")
     assert resources.wordings(tiny) == before | {"paraphrase:mine": {"tiny_0": "Tea lowers pressure."}}
     assert resources.wordings(tiny) is resources.wordings(tiny)
-    assert resources.wording_origins(tiny)["paraphrase:mine", "tiny_0"] == "a file"
 
     for text in ("first", "second"):
         note = NoteStore(store).add(Note(instance_id="tiny_1", author="ml", dataset="tiny", text=text))

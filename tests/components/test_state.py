@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.retrievers import Choice, choice_from, choices_text
+from components.retrievers import Choice, choice_from
 from evidencebench_core.errors import SettingError
 from tests.pages.app import App
 
@@ -13,8 +13,9 @@ def script() -> None:
 
     from components.state import PageState
 
-    state = PageState("p", {"task": "er@10", "q": "", "n": "1"})
+    state = PageState("p", {"task": "er@10", "q": "", "n": "1", "sentence": ""}, quiet=["sentence"])
     st.text_input("Search", **state.widget("q", state["q"], reset=("n",)))
+    st.text_input("Sentence", **state.widget("sentence", state["sentence"]))
     if st.button("three"):
         state.put(n=3)
         st.rerun()
@@ -80,34 +81,27 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
     assert app.words == found
 
 
-def quiet_script() -> None:
-    """A page whose sentence is no step."""
-    import streamlit as st
-
-    from components.state import PageState
-
-    state = PageState("p", {"shown": "", "sentence": ""}, quiet=["sentence"])
-    for name in ("sentence", "shown"):
-        st.text_input(name, **state.widget(name, state[name]))
-    st.caption("|".join(state[name] for name in ("sentence", "shown")))
-
-
 def test_a_quiet_value_is_no_step_and_goes_along_with_the_next() -> None:
-    app = App(AppTest.from_function(quiet_script))
-    assert (app.fill("sentence", "5").words, app.address) == ("5|", {})
-    assert app.fill("shown", "x").address == {"sentence": "5", "shown": "x"}
+    app = opened().fill("Sentence", "5")
+    assert (app.named("text_input", "Sentence").value, app.address) == ("5", {})
+    assert app.fill("Search", "x").address == {"sentence": "5", "q": "x"}
 
 
-def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
-    choices = (
+@pytest.mark.parametrize(
+    "choice",
+    [
         Choice("bm25", {"k1": 1.2, "b": 0.5}),
         Choice("hybrid", {"of": ("abstract-tail", "bm25")}),
-        Choice("random", {"seed": 3}),
-    )
-    again = [choice_from(text) for text in choices_text(choices).split("~")]
-    assert [(c.name, dict(c.settings)) for c in again] == [(c.name, dict(c.settings)) for c in choices]
-    assert choice_from("bm25;k1=1.5") == Choice("bm25", {})  # its default
-    wrong = "bm26 bm25;k3=1 bm25;k1=many bm25;k1"
-    for link in f"{wrong} dense;model=/tmp/model llm;prompts=/tmp".split():  # nor names a file
-        with pytest.raises(SettingError):
-            choice_from(link)
+        Choice("lead"),
+    ],
+)
+def test_a_choice_of_a_retriever_comes_back_from_its_link(choice: Choice) -> None:
+    assert choice_from(choice.text) == choice
+
+
+@pytest.mark.parametrize(
+    "link", ["bm26", "bm25;k3=1", "bm25;k1=many", "dense;model=/tmp/model", "llm;prompts=/tmp"]
+)
+def test_a_link_chooses_no_unknown_setting_and_no_file(link: str) -> None:
+    with pytest.raises(SettingError):
+        choice_from(link)

@@ -48,7 +48,7 @@ class App:
             self.test.query_params[name] = value
         self.test.run()
         assert not self.test.exception
-        assert "in a way that it should not" not in self.problems
+        assert "failed unexpectedly" not in self.problems
         return self
 
     def named(self, kind: str, label: str, place: int = 0) -> Any:

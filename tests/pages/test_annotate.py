@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from evidencebench_core.annotation.export import exported_annotation
-from evidencebench_core.annotation.guidelines import guidelines, set_guidelines
+from evidencebench_core.annotation.guidelines import guidelines
 from evidencebench_core.annotation.marked import instance_key, marked_paper
 from evidencebench_core.annotation.model import CONSENSUS, Annotation
 from evidencebench_core.annotation.store import Annotations
@@ -73,17 +73,14 @@ def test_a_paper_asks_who_marks_and_some_names_are_nobodys(opened: OpenPage, mar
 
 
 def test_guidelines_stand_beside_the_paper_and_go_out_with_its_marks(opened: OpenPage, marks: Marks) -> None:
-    app = opened()
-    (ours,) = [area for area in app.text_area if area.label.startswith("What a sentence must say")]
-    assert "same study or experiment" in ours.value
-    ours.set_value("Mark all.").run()
+    store = marks.annotations.store
+    ours = guidelines(store)
     marks.save("Ada", Pressure=[2])
-    exported = exported_annotation(
-        marks.annotations, marked_paper(marks.annotations.store, marks.own.key), "Ada"
-    )
+    app = opened().fill("What a sentence must say", "Mark all.", "text_area")
+    exported = exported_annotation(marks.annotations, marked_paper(store, marks.own.key), "Ada")
     assert exported.construction["guidelines"] == "Mark all."
-    set_guidelines(marks.annotations.store, " ")
-    assert "same study or experiment" in guidelines(marks.annotations.store)
+    app.fill("What a sentence must say", " ", "text_area")
+    assert guidelines(store) == ours
 
 
 def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage, marks: Marks) -> None:
@@ -168,7 +165,7 @@ def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
 ) -> None:
     marks.save("Ben", Pressure=[2])
     app = opened(name, annotator="Ben", sentence="2")
-    assert "The marks of **Ben**, to be read" in app.words
+    assert "The marks of **Ben**, read only" in app.words
     assert not {"Undo", "Add aspect", "Add it"} & set(app.labels())
     if not name:
         app.text_input(key="who-name").input("Ada")
@@ -179,24 +176,16 @@ def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
     assert (marks("Ada"), marks("Ben")) == ({"Pressure": ()}, {"Pressure": (2,)})
 
 
-def test_a_sentence_that_people_choose_stays_chosen_beside_a_proposal(opened: OpenPage, marks: Marks) -> None:
-    marks.save("Ada", Pressure=[])
-    marks.propose("1", Pressure=[2, 3])
-    app = opened()
-    assert app.address["sentence"] == "2"  # that of the first proposal
-    assert app.run(sentence="5").address["sentence"] == "5"
-    assert app.run().address["sentence"] == "5"
-    assert app.press("Next").address["sentence"] == "3"
-
-
-def test_the_newest_proposal_of_a_model_is_shown_and_looking_at_it_writes_nothing(
+def test_the_newest_proposal_is_shown_beside_the_sentence_that_people_choose_and_nothing_is_written(
     opened: OpenPage, marks: Marks
 ) -> None:
     marks.save("Ada", Pressure=[])
-    for unit in "21":  # what the newer one was asked comes first by name
-        marks.propose(unit, Pressure=[int(unit)])
+    marks.propose("2", Pressure=[4])
+    marks.propose("1", Pressure=[2, 3])  # the newer one, though the first by its name
     with closing(sqlite3.connect(marks.annotations.store.path)) as db:
         before = db.execute("PRAGMA data_version").fetchone()  # another one after any write
-        app = opened().run()
+        app = opened()
+        assert app.address["sentence"] == "2"  # that of the proposal in hand
+        assert app.run(sentence="5").run().address["sentence"] == "5"
+        assert app.press("Next").address["sentence"] == "3"
         assert db.execute("PRAGMA data_version").fetchone() == before
-    assert app.address["sentence"] == "1"

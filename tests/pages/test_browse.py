@@ -89,7 +89,7 @@ def test_a_set_is_carried_in_the_address_and_one_of_other_data_is_let_go(
     for stale in ("0" + text if text[0] != "0" else "1" + text, text[:12], f"{text[:9]}AAAA.x", "é"):
         assert read_set(stale, dataset) is None
     app.run(among=f"00000000{text[8:]}")
-    assert "of other data" in app.problems
+    assert "from other data" in app.problems
     assert len(table_rows(app, "Instances of")) == 6
     app.run(q="night shift diabetes").press("Keep as a set")
     read = read_set(app.address["among"], dataset)

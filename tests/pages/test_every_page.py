@@ -10,8 +10,16 @@ from streamlit import config
 
 from components.jobs import JobBoard
 from components.state import CONTEXT
+from evidencebench_core.answers.read import SAMPLE as ANSWERS
+from evidencebench_core.answers.read import read_answers
+from evidencebench_core.answers.store import add_answers
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.papers.read import paper_of_file
+from evidencebench_core.reliability.items import add_items
+from evidencebench_core.reliability.read_items import SAMPLE as ITEMS
+from evidencebench_core.reliability.read_items import read_items
 from evidencebench_core.runs import RunStore
 from tests.factories import written
 from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, run_dialog
@@ -25,11 +33,16 @@ PAGES = {  # the page, and the button that leads on from an empty store
     "answers": "Load the sample answers",
 }
 READ = {"instance": "sample_cohort"}
+OWN = {"paper": "1", "r": "bm25"}
 MORE = {  # parts of a page that hostile names stand in too
     "home": [{"shown": HOSTILE}],
     "browse": [{"instance": HOSTILE, "sentence": "0", "aspect": "A1"}],
-    "analyse": [{"part": part} for part in ("missed", "position", "wording")],
-    "answers": [{"about": "hypotheses"}],
+    "runs": [{"part": "aspects"}],
+    "analyse": [{"part": part} for part in ("missed", "verdicts", "position", "wording")],
+    "paper": [OWN, OWN | {"present": "1"}, {"paper": "", "over": "kept"}],
+    "annotate": [{"paper": "1"}, {"annotator": HOSTILE}, {"view": "compare"}],
+    "reliability": [{"part": "test"}, {"part": "questions"}],
+    "answers": [*({"part": part} for part in ("answer", "judges", "differ", "set")), {"about": "hypotheses"}],
 }
 LINKS: list[tuple[str, dict[str, str], str]] = [  # page, parameters, what its warning names
     ("home", {"shown": HOSTILE}, "nonsense"),
@@ -56,15 +69,19 @@ def test_on_an_empty_store_one_button_leads_on(open_page: OpenPage, page: str, b
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_hostile_text_is_drawn_as_text(
+def test_names_of_anything_are_drawn_as_text(
     open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str
 ) -> None:
+    """Of datasets, instances, runs, papers, sets, people and models, in all that Streamlit reads as Markdown."""
     raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": f"{HOSTILE} \u202e"}
     raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
     ingest(empty_store, written({HOSTILE: raw}, tmp_path / "hostile.json"), HOSTILE)
     for run in finished_runs(empty_store, "bm25", "abstract-tail", dataset=HOSTILE).values():
         RunStore(empty_store).rename(RunStore(empty_store).run(run), f"{HOSTILE} {run}")
-    app = open_page(page)
+    OwnPapers(empty_store).save(paper_of_file(b"# Tea\n\nPressure fell.\n", HOSTILE), HOSTILE, HOSTILE)
+    add_items(empty_store, HOSTILE, read_items(ITEMS)[1])
+    add_answers(empty_store, HOSTILE, read_answers([ANSWERS]), HOSTILE)
+    app = open_page(page, kept={"author": HOSTILE, "llm.model": HOSTILE})
     for more in ({}, *MORE.get(page, ())):
         assert not app.run(**more).error
         assert ":red[x]" not in app.marked
@@ -72,6 +89,11 @@ def test_hostile_text_is_drawn_as_text(
     if page == "browse":
         heading = next(element.value for element in app.markdown if element.value.startswith("# "))
         assert all(escaped in heading for escaped in ("\\<b\\>", "\\:red\\[x\\]", "\\$a\\$", "\\!\\[i\\]"))
+
+    if page == "runs":
+        assert ":red[x]" not in app.press("About").marked
+        for dialog in ("start", "resume", "import"):
+            assert ":red[x]" not in drawn(run_dialog, dialog, HOSTILE).marked
 
 
 @pytest.mark.usefixtures("runs")
@@ -110,7 +132,7 @@ def test_an_error_in_a_dialog_is_one_line(
     app.named("button", "Start").click()
     app.test.run()
     problems = app.problems
-    assert problems.startswith("This dialog failed in a way that it should not (ZeroDivisionError).")
+    assert problems.startswith("This dialog failed unexpectedly (ZeroDivisionError).")
     assert "Traceback" in caplog.text
     client = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["client"]
     assert (client["showErrorDetails"], client["showErrorLinks"]) == ("none", False)  # nor is it sent on

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store
+from evidencebench_core.data import DATASETS, Store
 from tests.factories import written
 from tests.pages.app import SAMPLE, OpenPage
 
@@ -30,11 +30,10 @@ def test_the_licence_stands_beside_every_download(
     open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page()
-    box = app.selectbox(key="download")
-    licences = ("BY-NC-SA 4.0", "BY-NC-SA 4.0", "BY 4.0", "BY-NC 4.0", "BY-NC 4.0")
-    for option, licence in zip(box.options, licences, strict=True):
-        box.set_value(tuple(option.split(", "))).run()
-        assert licence in app.words
+    for name, remote in DATASETS.items():
+        for split, file in remote.splits.items():
+            app.selectbox(key="download").set_value((name, split)).run()
+            assert file.licence in app.words
     monkeypatch.setattr("components.work.download", lambda *_, **__: (SAMPLE,))
     assert "6 instances, loaded as sample_data" in app.ask("Accept the licence and download").words
 
@@ -42,7 +41,7 @@ def test_the_licence_stands_beside_every_download(
 def test_a_dataset_is_unfolded_renamed_and_deleted(open_page: OpenPage, sample_store: Store) -> None:
     app = open_page(shown="sample_data")
     assert "Browse its instances" in app.labels()
-    app.fill("Name of the dataset", "mine").press("Rename")
+    app.fill("Name", "mine").press("Rename")
     assert (names(sample_store), app.address["shown"]) == (["mine"], "mine")
     app.named("checkbox", "Delete mine").check()
     app.run().ask("Delete")

@@ -8,8 +8,6 @@ import pytest
 
 from components.resources import jobs
 from evidencebench_core.data import Store
-from evidencebench_core.reliability.items import add_items
-from evidencebench_core.reliability.read_items import SAMPLE, read_items
 from evidencebench_core.runs import RunStore
 from tests.llm.server import reply, scripted, status
 from tests.pages.app import App, OpenPage, drawn, run_dialog, with_server
@@ -44,18 +42,6 @@ def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page
     assert any("100 + 10 tokens" in text.value for text in fold.markdown)
     fold.toggle[0].set_value(True).run()
     assert any("<hypothesis>" in code.value for code in app.code)
-
-
-def test_what_is_said_first_is_what_questions_take(open_page: OpenPage, sample_store: Store) -> None:
-    add_items(sample_store, "six", read_items(SAMPLE)[1][::4])
-    with scripted(reply("Yes."), listed=("tiny",)) as server:
-        app = open_page("reliability", kept=with_server(server.url)).press("Start or resume runs")
-        assert "about 84 calls" in app.words
-        assert not app.named("button", "Start").disabled
-        assert not server.requests
-        app.named("button", "Start or resume runs").click()
-        app.ask("Start")
-        assert len(server.requests) == pytest.approx(84, rel=0.05)
 
 
 def job_of(kind: str, state: str) -> str:

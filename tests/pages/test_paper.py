@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.papers import Doubt, Paper
+from evidencebench_core.papers import Doubt
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.answers import tea
@@ -32,11 +32,6 @@ HYPOTHESIS = "A salt substitute lowers systolic blood pressure."
 @pytest.fixture
 def own(empty_store: Store) -> OwnPapers:
     return OwnPapers(empty_store)
-
-
-@pytest.fixture
-def paper() -> Paper:
-    return paper_of_file(TEXT.encode(), "salt.txt")
 
 
 def uploaded(open_page: OpenPage, *files: tuple[str, bytes], **params: str) -> App:
@@ -109,7 +104,8 @@ def test_a_model_is_asked_about_a_paper_on_a_click_and_what_it_said_is_kept(
     assert {sentence["stance"] for sentence in sentences} == {"supports", "against", "neither", ""}
 
 
-def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
+def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers) -> None:
+    paper = paper_of_file(TEXT.encode(), "salt.txt")
     doubts = (Doubt("Results", 2, "Columns <b>may</b> be mixed."),)
     hostile = replace(paper, title="<img src=x onerror=alert(1)> *a*", doubts=doubts)
     ref = str(own.save(hostile, "</h1> :red[name]", "<b>salt</b>").id)

@@ -9,7 +9,7 @@ from tests.pages.app import OpenPage
 from tests.reliability.asking import carry_out
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$"
-ASKED = ("baseline", "paraphrase", "few-shot", "negation", "freeform", "unknown")
+ASKED = ("baseline", "paraphrase", "negation", "freeform")
 
 
 @pytest.fixture
@@ -18,9 +18,7 @@ def asked(empty_store: Store) -> Store:
     ingest_items(empty_store, SAMPLE, "sample")
     for model, text, tasks in (("yea", "Yes.", ASKED), (HOSTILE, HOSTILE, ("baseline", "freeform"))):
         for task in tasks:
-            plan = run_plan(
-                empty_store, "sample", task, model, {"orders": "NY"} if task == "few-shot" else {}
-            )
+            plan = run_plan(empty_store, "sample", task, model)
             carry_out(empty_store, plan, lambda _, text=text: text)
             if task == "freeform":
                 carry_out(empty_store, judge_plan(empty_store, plan.run_id, "judge"), lambda _: "Yes")

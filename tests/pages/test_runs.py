@@ -54,12 +54,11 @@ def test_part_of_a_run_is_no_result_and_what_runs_is_not_offered(
     app = open_page("runs", **link)
     assert row(app)[0] == 4  # below the ceiling and three that are whole
     assert row(app)[1].endswith("% on 2 of 6")
-    assert "Compared once it is whole: random 2 of 6." in app.words
+    assert "Compared once complete: random 2 of 6." in app.words
     assert not app.get("plotly_chart")
     assert "Resume a run" in app.labels()
-    for analysis in ("missed", "position", "wording"):
-        page = open_page("analyse", part=analysis, run=part.id, **link)
-        assert page.markdown[0].value.startswith("## Nothing to conclude yet")
+    page = open_page("analyse", run=part.id, **link)
+    assert page.markdown[0].value.startswith("## Nothing to conclude yet")
     may_end = threading.Event()
     resources.jobs().start("run", f"0/{part.id}", "random", lambda _: str(may_end.wait(60)))
     app.run()
@@ -113,7 +112,7 @@ def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
     read = {"instance": "sample_trial", "task": "er@10", "runs": f"{own.id},{given.id}"}
     assert "What each pick of longest (own)" in open_page("browse", **read).words
     edited = open_page("browse", h="Tea helps.", **read)
-    assert edited.words.count("is not here to be asked") == 2
+    assert edited.words.count("cannot be asked here") == 2
     assert not edited.error
 
 

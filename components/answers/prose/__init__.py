@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from components.answers.labels import Badge
-from components.component import component
-from components.state import component_event
+from components.component import component, component_event
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,10 @@ def labels(cell: Cell) -> list[str] | None:
     return [chip.label for chip in cell] if isinstance(cell, tuple) else None
 
 
-def rows_of(task: str, *picks: int, **options: int) -> list[Row]:
-    given = task_named(task)
-    return ledger_rows(
-        INSTANCE, given, Retrieval(picks, ()), best_selection(INSTANCE.evidence, given), **options
-    )
+def rows_of(name: str, *picks: int, **options: int) -> list[Row]:
+    task = task_named(name)
+    best = best_selection(INSTANCE.evidence, task)
+    return ledger_rows(INSTANCE, task, Retrieval(picks, ()), best, **options)
 
 
 def test_each_pick_is_told_by_what_it_adds_and_repeats() -> None:

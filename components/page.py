@@ -106,7 +106,7 @@ def read_context(state: PageState, n_runs: int = 0) -> Context:
     """
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
-        raise UnknownNameError("store", "holds no dataset", "Load one on Home.")
+        raise UnknownNameError("the store", "holds no dataset", "Load one on Home.")
     name = state.dataset(next(iter(datasets)))
     if name not in datasets:
         st.warning(f"There is no dataset {literal(name, 80)} here (any more); another is shown.")

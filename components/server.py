@@ -115,7 +115,7 @@ def checked_address(text: str) -> str:
         check_address(text)
     if set(text) & set("@?#"):
         remedy = "It looks like http://localhost:8000/v1; a key goes into its own field."
-        raise SettingError("address of the server", "is no plain web address", remedy)
+        raise SettingError("the server's address", "is no plain web address", remedy)
     return text
 
 

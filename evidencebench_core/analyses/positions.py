@@ -68,7 +68,7 @@ def positions(
         ``chance_difference``, that of as many random picks. Empty with fewer than three buckets.
     """
     if not 1 <= buckets <= 100:
-        raise SettingError("buckets", f"is {shown(buckets)}", "Give a number from 1 to 100.")
+        raise SettingError("buckets", f"cannot be {shown(buckets)}", "Give a number from 1 to 100.")
     chosen = task_named(task)
     of_task, instances = aspects(store, dataset, chosen), instance_frame(store, dataset)
     answers = [picks(store, run, chosen) for run in runs_named(store, runs, dataset)]

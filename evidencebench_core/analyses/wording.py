@@ -60,7 +60,7 @@ def wording(
     """
     chosen = task_named(task)
     if question not in QUESTIONS:
-        raise SettingError("question", f"is {question!r}", f"Choices are: {', '.join(QUESTIONS)}.")
+        raise SettingError("question", f"cannot be {question!r}", f"Choices are: {', '.join(QUESTIONS)}.")
     infos = runs_named(store, runs)
     if not infos:
         raise SettingError("wording", "names no run", "Give the ids of runs over the original hypotheses.")

@@ -99,7 +99,7 @@ def _report(
         )
     if metric is not None and metric not in shares:
         remedy = f"{did_you_mean(metric, shares)}Metrics are: {', '.join(shares)}."
-        raise SettingError("metric", f"{shown(metric)} is not known here", remedy)
+        raise SettingError(f"metric {shown(metric)}", "is not known here", remedy)
     chosen = metric or next((of_metric for of_metric in _FIRST if of_metric in shares), shares[0])
     systems = systems_table(scores, chosen)
     finding = lead_in_words(values, systems, chosen)
@@ -158,4 +158,4 @@ def _unread_notes(store: Store, judging: RunInfo | None) -> list[str]:
 
 
 def _no_judgements(judge: str, what: str) -> SettingError:
-    return SettingError("--judge", f"{judge} has judged nothing of {what}", "Start with `answers judge`.")
+    return SettingError(f"judge {judge}", f"has judged nothing of {what}", "Start with `answers judge`.")

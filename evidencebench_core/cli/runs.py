@@ -230,7 +230,7 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
     report = compare_runs(store, infos, task)
     if not any(report.tables["pairs"]["n"]):
         remedy = "`evidencebench list runs` lists what each has answered."
-        problem = f"are not two with an instance that both answered on {task}"
+        problem = f"have no instance in common that two of them answered on {task}"
         raise SettingError(f"runs {', '.join(run_ids)}", problem, remedy)
     _warn(store, infos[0].dataset, infos)
     return report

@@ -108,7 +108,7 @@ def _resampled_sums(sums: Values, seed: int, n_resamples: int | None) -> Values:
     if n_resamples is None:
         n_resamples = 10_000 if n <= 2_000 else 2_000
     if n_resamples < 1:
-        raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
+        raise SettingError("n_resamples", f"cannot be {shown(n_resamples)}", "Give a positive number.")
     columns = np.ascontiguousarray(sums.reshape(n, -1))
     blocks = _kept_draws if n * n_resamples <= _BLOCK else _draws
     drawn = [weights @ columns for weights in blocks(n, seed, n_resamples)]
@@ -211,7 +211,7 @@ def ratios(
     """
     top_array, bottom_array = finite(tops, "tops"), finite(bottoms, "bottoms")
     if top_array.shape != bottom_array.shape or top_array.ndim != 2:
-        problem = f"tops have the shape {top_array.shape}, bottoms {bottom_array.shape}"
+        problem = f"have tops of the shape {top_array.shape}, and bottoms of {bottom_array.shape}"
         raise SettingError("ratios", problem, "Give one row a unit and one column a ratio.")
     counts = np.stack([top_array, bottom_array], axis=1)
     sums = cluster_sums(counts, cluster_numbers(clusters, len(counts)))

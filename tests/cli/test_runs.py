@@ -48,7 +48,7 @@ def test_failed_instances_end_with_1_and_are_tried_again(
     printed = command(*RUN, "lead", "--task", "er@10", "--json")
     assert (printed.code, printed.document["n_failed"]) == (1, 1)
     assert printed.document["scores"][0]["missing"] == ["tiny_3"]
-    assert "lead on[U+001B] tiny_3: is out of order." in printed.err.splitlines()[-1]
+    assert "Lead on[U+001B] tiny_3 is out of order." in printed.err.splitlines()[-1]
     monkeypatch.setattr(Lead, "retrieve", answer)
     assert command.json(*RUN, "lead", "--task", "er@10")["n_failed"] == 0
 

@@ -38,9 +38,7 @@ _ORDER: Final = {
 }
 
 
-def answers_report(
-    store: Store, name: str, judge: str | None = None, metric: str | None = None, limit: int | None = None
-) -> Report:
+def answers_report(store: Store, name: str, judge: str | None = None, metric: str | None = None) -> Report:
     """The systems of a set of answers, or a run of answers beside the abstract: ``systems``, the best first.
 
     By labels of people, or by those of the model ``judge``, with which come its ``agreement with people`` and the
@@ -50,7 +48,7 @@ def answers_report(
     """
     if is_answer_set(store, name):
         return _set_report(store, name, judge, metric)
-    return _run_report(store, name, judge, metric, limit)
+    return _run_report(store, name, judge, metric)
 
 
 def _set_report(store: Store, name: str, judge: str | None, metric: str | None) -> Report:
@@ -114,21 +112,21 @@ def _report(
     )
 
 
-def _run_report(store: Store, name: str, judge: str | None, metric: str | None, limit: int | None) -> Report:
+def _run_report(store: Store, name: str, judge: str | None, metric: str | None) -> Report:
     run = chat_run(store, name, KIND)
     dataset, focus, model = (
         dataset_of(store, run).name,
         run.settings["settings"]["focus"],
         run.settings["model"],
     )
-    gold = dict(store.evidence_sets(dataset, store.ids(dataset, limit)))
+    gold = dict(store.evidence_sets(dataset))
     papers, answers = store.paper_ids(dataset), answers_of(store, run)
     judging = judge_run(store, run.id, judge)
     if judging is None and judge is not None:
         raise _no_judgements(judge, f"run {run.id}")
     labels = pair_labels(store, judging, answers) if judging else None
     answered = cited_frame(gold, answers, papers, focus, labels)
-    abstracts = cited_frame(gold, abstract_answers(store, dataset, limit), papers, focus)
+    abstracts = cited_frame(gold, abstract_answers(store, dataset), papers, focus)
     instances = pd.concat(
         [answered.assign(system=model), abstracts.assign(system=ABSTRACT)], ignore_index=True
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,7 +63,9 @@ def run(
     sample: int | None = Option(None, metavar="N", min=1, help="a random N, papers whole"),
     seed: int = Option(0, metavar="S", min=0, help="of the sample"),
     settings: options.Settings = None,
-    variant: str | None = Option(None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S]"),
+    variant: list[str] | None = Option(
+        None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S] (may be repeated)"
+    ),
     wordings: Path | None = Option(None, metavar="FILE", help="first keep these (see below)"),
 ) -> Output:
     """Run a retriever over a dataset, or go on with it.
@@ -80,28 +83,30 @@ def run(
     if wordings is not None:
         n_added = add_wordings(store, dataset, read_wordings(wordings), str(wordings))
         note(f"{quantity(n_added, 'wording')} of {wordings} kept beside {dataset}")
-    planned = plan(
+    tasks = task or DEFAULT_TASKS
+    plan_of = partial(
+        plan,
         store,
         dataset,
         system_at(retriever, values, store) if is_own else retriever,
         values,
-        task or DEFAULT_TASKS,
+        tasks,
         limit,
         sample=Sample(sample, seed) if sample is not None else None,
-        variant=variant_named(store, dataset, variant) if variant else None,
         llm=work.llm(store) if not is_own and retriever_entry(retriever).asks_server else None,
         fresh=work.again,
     )
+    plans = [plan_of(variant=variant_named(store, dataset, name)) for name in variant or ()] or [plan_of()]
 
     def result(reports: list[Progress]) -> Output:
-        if planned.left_out:
-            note(f"{quantity(planned.left_out, 'instance')} left out: they have no such variant")
-        info = RunStore(store).run(planned.run_id)
-        output = _scored_runs(store, {info: task or DEFAULT_TASKS})
-        document = run_document(info, RunStore(store).outcomes(info.id)) | {"scores": output.document}
-        return replace(output, document=document)
+        if n_left_out := sum(planned.left_out for planned in plans):
+            note(f"{quantity(n_left_out, 'instance')} left out: they have no such variant")
+        infos = [RunStore(store).run(planned.run_id) for planned in plans]
+        output = _scored_runs(store, dict.fromkeys(infos, tasks))
+        documents = [run_document(info, RunStore(store).outcomes(info.id)) for info in infos]
+        return replace(output, document={"runs": documents, "scores": output.document})
 
-    return carry_out(store, [planned], work, "instance", result)
+    return carry_out(store, plans, work, "instance", result)
 
 
 def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
@@ -217,7 +222,7 @@ def score_file(
     result = score_predictions(store, dataset, selections, chosen, missing=missing)
     _warn(store, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
-    return _scored(result.as_dict(), [("", result)], title)
+    return _scored([result.as_dict()], [("", result)], title)
 
 
 @verb("compare 3f2a 9c01 --task er@10", tables=True)

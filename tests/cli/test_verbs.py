@@ -38,7 +38,7 @@ READING = [  # calls that print data, on the store of `tiny` with a run RUN of l
     *("rename run RUN first", "rename dataset tiny small", "delete run RUN --yes"),
     *("reliability ingest --sample", "answers ingest --sample"),
     "publish RUN OTHER --out OUT",
-    "find PAPER --hypothesis Tea --retriever bm25",
+    "find PAPER Tea --retriever bm25",
 ]
 
 

@@ -67,7 +67,7 @@ def compute(dataset: Path, variants: Path, out: Path) -> None:
 
 def _run(retriever: str) -> str:
     printed = _command("run", "--dataset", "train", "--retriever", retriever, *ALL_TASKS, "--json")
-    run: str = json.loads(printed)["run"]
+    run: str = json.loads(printed)["runs"][0]["run"]
     return run
 
 

@@ -97,7 +97,8 @@ def _validated(place: str, kind: Any, line: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        problem = f"is {shown(first['input'])}: {first['msg'].removeprefix('Value error, ')}"
+        message = first["msg"].removeprefix("Value error, ").replace("Input", "it")
+        problem = "is missing" if first["type"] == "missing" else f"is {shown(first['input'])}: {message}"
         raise DataError(f"{place}, {field}".rstrip(", "), problem, _REMEDY) from error
 
 

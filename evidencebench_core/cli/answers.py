@@ -113,7 +113,7 @@ def _run_rows(reports: list[Progress], code: int = 0) -> Output:
     return Output({"runs": rows}, {"": rows}, code=code)
 
 
-@verb("score medaesqa_v1 --judge qwen3", within=ANSWERS, tables=True)
+@verb("score medaesqa_v1 --metric precision", within=ANSWERS, tables=True)
 def score(
     store: Store,
     name: Name,

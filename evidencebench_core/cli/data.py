@@ -81,7 +81,7 @@ def download(
     return Output({"files": list(map(str, paths)), "datasets": documents}, notes=list(map(_outcome, results)))
 
 
-@verb("backup ~/store-2026-11-23.sqlite")
+@verb("backup store-2026-11-23.sqlite")
 def backup(
     store: Store,
     file: Path = Argument(..., metavar="FILE", help="the copy"),
@@ -182,7 +182,7 @@ def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, A
     return [asdict(info) for info in kept.all(store)]
 
 
-@verb('rename run 3f2a "my second system"')
+@verb('rename run bm25 "my second system"')
 def rename(
     store: Store,
     kind: Kind = Argument(..., metavar="KIND", help="what it is"),
@@ -195,7 +195,7 @@ def rename(
     print(one_line(f"Renamed {name} to {getattr(info, 'label', None) or info.name}."))
 
 
-@verb("delete run 3f2a --yes")
+@verb("delete run bm25 --yes")
 def delete(
     store: Store,
     kind: Deletable = Argument(

@@ -121,7 +121,7 @@ def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dic
     return document | ({"outcomes": dict(outcomes)} if outcomes else {})
 
 
-@verb("score 3f2a 9c01 --task er@10 --format latex", tables=True)
+@verb("score bm25 lead --task er@10 --format latex", tables=True)
 def score(
     store: Store, run_ids: options.RunIds, task: options.Tasks = None, missing: options.Missing = "report"
 ) -> Output:
@@ -225,7 +225,7 @@ def score_file(
     return _scored([result.as_dict()], [("", result)], title)
 
 
-@verb("compare 3f2a 9c01 --task er@10", tables=True)
+@verb("compare bm25 lead --task er@10", tables=True)
 def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@optimal") -> Report:
     """Compare runs in pairs. Papers are drawn whole, p-values adjusted by Holm."""
     from evidencebench_core.analyses.comparison import compare as compare_runs
@@ -235,7 +235,7 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
     report = compare_runs(store, infos, task)
     if not any(report.tables["pairs"]["n"]):
         remedy = "`evidencebench list runs` lists what each has answered."
-        problem = f"have no instance in common that two of them answered on {task}"
+        problem = f"are not two with an instance that both answered on {task}"
         raise SettingError(f"runs {', '.join(run_ids)}", problem, remedy)
     _warn(store, infos[0].dataset, infos)
     return report

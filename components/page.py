@@ -145,9 +145,8 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def missed_report(context: Context, run: RunInfo) -> Report:
-    """Every aspect that a run missed on the task; it says which other runs found one."""
-    others = resources.runs(context.dataset)
-    return resources.report(missed, run, context.task, results_only=False, also=others)
+    """Every aspect that a run missed on the task."""
+    return resources.report(missed, run, context.task, results_only=False)
 
 
 _component: Final = component("address", Path(__file__).parent, "")

@@ -256,3 +256,21 @@ def chance_text(low: float, high: float) -> str:
         return "no interval: too few papers, or all alike"
     bounds = f"{100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
     return f"{bounds}, no more than chance" if low <= 0 <= high else bounds
+
+
+def effects_text(differences: pd.DataFrame) -> str:
+    """What each run's difference is, in points, how sure that is, and what random picks differ by."""
+    parts = []
+    for row in differences.fillna(np.nan).to_dict("records"):
+        sure, chance = chance_text(row["low"], row["high"]), points_text(row["chance_difference"])
+        parts.append(
+            f"{row['label']} finds {points_text(row['difference'])} ({sure}; random picks: {chance})"
+        )
+    return "; ".join(parts)
+
+
+def points_text(difference: float) -> str:
+    """``11.8 points less``, of an undefined difference ``an unknown number of points more or less``."""
+    if np.isnan(difference):
+        return "an unknown number of points more or less"
+    return f"{abs(100 * difference):.1f} points {'less' if difference < 0 else 'more'}"

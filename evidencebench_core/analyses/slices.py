@@ -15,7 +15,7 @@ import pandas as pd
 
 from evidencebench_core.analyses.comparison import Systems, systems
 from evidencebench_core.analyses.ends import FEW, group_frame
-from evidencebench_core.analyses.frame import estimate_columns, instance_frame
+from evidencebench_core.analyses.frame import chance_text, estimate_columns, instance_frame, points_text
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
@@ -79,7 +79,22 @@ def slice_report(compared: Systems, families: pd.DataFrame, *, instances: bool =
         f"{interval_note(len(set(compared.papers)))}. Slices under {FEW} instances are marked: their intervals are too "
         "short. With many slices some difference shows by chance: take one as a question to new data.",
     )
-    return Report(f"Slices: {compared.dataset}, {compared.task.title}", tables, notes)
+    text = finding(tables["recall"], tables["difference"])
+    return Report(f"Slices: {compared.dataset}, {compared.task.title}", tables, notes, finding=text)
+
+
+def finding(recall: pd.DataFrame, difference: pd.DataFrame) -> str:
+    """Where a run is furthest from the first; of one run, where it finds most. Small slices do not count."""
+    of_one, table = difference.empty, recall if difference.empty else difference
+    figures = table[~table["few"].astype(bool)]
+    if figures.empty:
+        return "No slice is large enough to say something."
+    row = figures.loc[figures["recall" if of_one else "difference"].abs().idxmax()]
+    place = f"where {row['family']} is {row['slice']}"
+    if of_one:
+        return f"{row['label']} finds most {place}: {row['recall']:.1%}."
+    effect = f"it finds {points_text(row['difference'])} ({chance_text(row['low'], row['high'])})"
+    return f"{row['label_a']} is furthest from {row['label_b']} {place}: {effect}."
 
 
 def _stacked(parts: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:

@@ -99,7 +99,8 @@ def wording(
     labels = ", ".join(run.label for run in infos)
     title = f"{QUESTIONS[question]}: {labels} on {dataset}, {chosen.title}"
     notes += store.dataset(dataset).gold_notes
-    return Report(title, {"wordings": table, "instances": instances}, tuple(notes))
+    tables, text = {"wordings": table, "instances": instances}, finding(table, question)
+    return Report(title, tables, tuple(notes), brief={"instances": ()}, finding=text)
 
 
 def finding(wordings: pd.DataFrame, question: str) -> str:

@@ -114,7 +114,9 @@ def _annotator(names: tuple[str, ...], wanted: str, undecided: bool) -> str:
         raise PaperError("the paper", problem, "Make a consensus, or name the annotator.")
     if undecided and models:
         return models[0]
-    raise PaperError("the paper", "has a proposal that nobody decided on", "Decide on it, or say --undecided.")
+    raise PaperError(
+        "the paper", "has a proposal that nobody decided on", "Decide on it, or say --undecided."
+    )
 
 
 def _licence(marked: MarkedPaper) -> str:

@@ -259,7 +259,9 @@ def _read_numbers(text: str, n: int) -> frozenset[int]:
 
 
 def _unusable(problem: str) -> LLMAnswerError:
-    return LLMAnswerError("the model's answer", f"cannot be used: {problem}", "Ask again, or ask another model.")
+    return LLMAnswerError(
+        "the model's answer", f"cannot be used: {problem}", "Ask again, or ask another model."
+    )
 
 
 # -- windows over a paper, as EvidenceBench shows it to a model ---------------------------------------------

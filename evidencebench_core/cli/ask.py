@@ -192,7 +192,9 @@ def progress_bar(unit: str, total: int | None = None, done: int = 0) -> Any:
     from tqdm import tqdm
 
     is_hidden = not sys.stderr.isatty()
-    return tqdm(total=total, initial=done, unit=unit, unit_scale=unit == "bytes", delay=0.3, disable=is_hidden)
+    return tqdm(
+        total=total, initial=done, unit=unit, unit_scale=unit == "bytes", delay=0.3, disable=is_hidden
+    )
 
 
 def advance(bar: Any, done: int, total: int | None) -> None:

@@ -24,7 +24,9 @@ Task = Annotated[str, Option(metavar="T", help="such as er@optimal, er@10 or res
 Tasks = Annotated[list[str] | None, Option("--task", metavar="T", help="such as er@10 (may be repeated)")]
 Limit = Annotated[int | None, Option(metavar="N", min=1, help="only the first N of them")]
 Missing = Annotated[Literal["report", "zero"], Option(help="instances without an answer: named, or scored 0")]
-Settings = Annotated[list[str] | None, Option("--set", metavar="KEY=VALUE", help="a setting (may be repeated)")]
+Settings = Annotated[
+    list[str] | None, Option("--set", metavar="KEY=VALUE", help="a setting (may be repeated)")
+]
 Model = Annotated[str, Option(metavar="M", help="the model, as the server calls it")]
 NewName = Annotated[str | None, Option(metavar="NAME", help="(default: after its source)")]
 Out = Annotated[Path | None, Option(metavar="FILE", help="write it to this file")]

@@ -117,7 +117,9 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     largest = 0.0
     for rank, (p, place) in enumerate(known):
         if not 0.0 <= p <= 1.0:
-            raise SettingError(f"p_values[{place}]", f"cannot be {shown(p)}", "A p-value lies between 0 and 1.")
+            raise SettingError(
+                f"p_values[{place}]", f"cannot be {shown(p)}", "A p-value lies between 0 and 1."
+            )
         largest = max(largest, (len(known) - rank) * p)
         adjusted[place] = min(1.0, largest)
     return tuple(adjusted)

@@ -89,7 +89,9 @@ class LanguageModel(ServedRetriever):
         if chosen.model is None:
             raise _error("has no model", "Name one, as in --set model=gpt-4o-mini.")
         if chosen.strategy == "icl" and chosen.examples is None:
-            raise _error("has no examples for icl", "Name a dataset of the store, as in --set examples=train.")
+            raise _error(
+                "has no examples for icl", "Name a dataset of the store, as in --set examples=train."
+            )
         most = chosen.max_tokens
         if most is None:
             most = _MAX_TOKENS_THINKING if chosen.reasoning_effort else _MAX_TOKENS

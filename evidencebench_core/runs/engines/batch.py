@@ -37,7 +37,8 @@ class BatchEngine(Transport):
 
     def check(self, plan: Plan) -> None:
         if plan.llm is None or (plan.retriever and plan.retriever.name != "llm"):
-            raise SettingError("the batch engine", "cannot do a run that asks no chat model", "Leave out --engine batch.")
+            problem = "cannot do a run that asks no chat model"
+            raise SettingError("the batch engine", problem, "Leave out --engine batch.")
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         from evidencebench_core.llm.http import HTTP

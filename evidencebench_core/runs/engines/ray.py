@@ -72,7 +72,9 @@ class RayEngine:
             except ray.exceptions.RayError as error:
                 line = clipped_text(str(getattr(error, "cause", "") or error).strip().partition("\n")[0], 300)
                 remedy = "Check that every node has the same evidencebench-explorer, and the files of the settings."
-                raise RetrieverError("the Ray engine", f"had a worker that failed ({line})", remedy) from error
+                raise RetrieverError(
+                    "the Ray engine", f"had a worker that failed ({line})", remedy
+                ) from error
             finally:
                 for reference in under_way:
                     ray.cancel(reference, force=True)

@@ -71,13 +71,14 @@ def ends(store: Store, dataset: str, runs: Sequence[RunLike] = (), task: str | T
         head = {"run": info.id, "label": info.label}
         recalls += [head | {"group": group, **_recall(scores[group])} for group in GROUPS]
         differences.append(head | _difference(scores["above"], scores["below"], papers))
-    tables, groups = dict[str, pd.DataFrame](), _groups(frame)
-    above, _, below = groups["share"]
+    of_groups = _groups(frame)
+    above, _, below = of_groups["share"]
     text = f"The ends cover most of the evidence in {above:.0%} of the papers, and little in {below:.0%}."
+    tables = dict[str, pd.DataFrame]()
     if infos:
-        tables = {"difference": pd.DataFrame(differences), "recall": pd.DataFrame(recalls)}
+        tables |= {"difference": pd.DataFrame(differences), "recall": pd.DataFrame(recalls)}
         text = f"Where evidence stands at the ends, compared with the middle, {effects_text(tables['difference'])}."
-    tables["groups"] = groups
+    tables["groups"] = of_groups
     notes = [*_notes(frame, bool(infos)), *store.dataset(dataset).gold_notes]
     return Report(f"Ends: {chosen.title}", tables, tuple(notes), finding=text)
 

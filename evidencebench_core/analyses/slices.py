@@ -79,22 +79,19 @@ def slice_report(compared: Systems, families: pd.DataFrame, *, instances: bool =
         f"{interval_note(len(set(compared.papers)))}. Slices under {FEW} instances are marked: their intervals are too "
         "short. With many slices some difference shows by chance: take one as a question to new data.",
     )
-    text = finding(tables["recall"], tables["difference"])
+    text = finding(tables["difference"])
     return Report(f"Slices: {compared.dataset}, {compared.task.title}", tables, notes, finding=text)
 
 
-def finding(recall: pd.DataFrame, difference: pd.DataFrame) -> str:
-    """Where a run is furthest from the first; of one run, where it finds most. Small slices do not count."""
-    of_one, table = difference.empty, recall if difference.empty else difference
-    figures = table[~table["few"].astype(bool)]
-    if figures.empty:
-        return "No slice is large enough to say something."
-    row = figures.loc[figures["recall" if of_one else "difference"].abs().idxmax()]
-    place = f"where {row['family']} is {row['slice']}"
-    if of_one:
-        return f"{row['label']} finds most {place}: {row['recall']:.1%}."
-    effect = f"it finds {points_text(row['difference'])} ({chance_text(row['low'], row['high'])})"
-    return f"{row['label_a']} is furthest from {row['label_b']} {place}: {effect}."
+def finding(difference: pd.DataFrame) -> str:
+    """Where a run is furthest from the first; slices of few instances do not count."""
+    rows = difference[~difference["few"].astype(bool)].sort_values("difference", key=abs, ascending=False)
+    if rows.empty:
+        return ""
+    row = rows.iloc[0]
+    effect = f"{row['label_a']} finds {points_text(row['difference'])} than {row['label_b']}"
+    sure = chance_text(row["low"], row["high"])
+    return f"They are furthest apart where {row['family']} is {row['slice']}: {effect} ({sure})."
 
 
 def _stacked(parts: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:

@@ -153,7 +153,8 @@ def _scored_runs(
         of_run = [score_run(store, info, name, missing) for name in names]
         for result in of_run:
             n_seen = len(seen & result.per_instance.keys())
-            document = result.as_dict() | {"run": info.id, "n_trained_on": n_seen}
+            of_info = {"run": info.id, "label": info.label, "dataset": info.dataset, "n_trained_on": n_seen}
+            document = result.as_dict() | of_info
             if result.task.name in outcomes:
                 document["outcomes"] = outcomes[result.task.name]
             documents.append(document)
@@ -182,7 +183,8 @@ def _scored(
     percent = ("recall", "low", "high", "standard_error", *shares, "ceiling", "random")
     left_out = dict.fromkeys(line for _, result in scores for line in result.notes)
     sufficient = [SUFFICIENT_NOTE] if any(result.sufficient for _, result in scores) else []
-    return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
+    tables = {"": rows} if rows else {}
+    return Output(document, tables, title, [*left_out, *sufficient, *notes], percent, legend)
 
 
 def _warn(
@@ -288,24 +290,23 @@ def train_ranker(
     out: Path | None = Option(None, metavar="FOLDER", help="where to (default: where evidence-ranker looks)"),
 ) -> Output:
     """Train evidence-ranker on gold, and cross-validate it. Several datasets may be named."""
+    from evidencebench_core.runs import RunStore
     from evidencebench_core.runs import train_ranker as training
 
     with printed_steps() as report:
         done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
-    document: dict[str, Any] = {"n_trained_on": done.n_instances, "model": str(done.path)}
-    document |= {"weights": done.digest, "run": done.run_id}
-    document["cross_validated"] = {task: score.as_dict() for task, score in done.scores.items()}
+    document = {"n_trained_on": done.n_instances, "model": str(done.path), "weights": done.digest}
     notes = [
         f"Model {done.digest}, {done.seconds:.0f} s: {done.path}",
         f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{f' --set model={out}' if out else ''}",
         f"It has seen these {quantity(done.n_instances, 'instance')}: its own scores on them are no estimate. "
         "The dataset's terms hold for the model.",
     ]
-    if not done.scores:
-        return Output(document, notes=notes)
-    notes.append(f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
-    title = f"{done.datasets[0].name}, cross-validated by paper in {done.n_folds} folds"
-    return _scored(document, [("", result) for result in done.scores.values()], title, notes)
+    infos = [RunStore(store).run(done.run_id)] if done.run_id else []
+    output = _scored_runs(store, {info: tuple(done.scores) for info in infos})
+    documents = [run_document(info, {}) for info in infos]
+    document |= {"runs": documents, "scores": output.document}
+    return replace(output, document=document, notes=[*output.notes, *notes])
 
 
 @verb("finetune-encoder --dataset train --out encoder --triplets 20000")

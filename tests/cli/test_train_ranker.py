@@ -28,14 +28,14 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
     monkeypatch.setattr(training, "N_EPOCHS", 1)
     command("ingest", ROOT / "sample_data" / "sample_data.json", "--name", "sample")
     document = command.json(*TRAIN, "--folds", "3")
-    assert (document["n_trained_on"], len(document["cross_validated"])) == (6, 4)
+    assert (document["n_trained_on"], len(document["scores"])) == (6, 4)
     assert read_model(tmp_path / "ranker")[1] == document["weights"]
     # the answers of the cross-validation are a run whose score is the one in the table
-    scored = command("score", document["run"], "--json")
-    for score in scored.document:
-        assert score["aspect_recall"] == document["cross_validated"][score["task"]]["aspect_recall"]
-        assert score["n_trained_on"] == 0
-    run = RunStore(open_store()).run(document["run"])
+    (of_folds,) = document["runs"]
+    scored = command("score", of_folds["run"], "--json")
+    assert scored.document == document["scores"]
+    assert [score["n_trained_on"] for score in scored.document] == [0] * 4
+    run = RunStore(open_store()).run(of_folds["run"])
     assert run.label == "evidence-ranker cross-validated [3 folds, seed 0]"
     with pytest.raises(RetrieverError, match="had not seen its paper"):
         execute(plan(open_store(), "sample", run.retriever, run.settings))
@@ -57,5 +57,5 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
     assert f"{n_seen} instances" in seen.err
     printed = command(*TRAIN, "--folds", "2", "--encoder", folder, "--json")
     assert "the cross-validated scores are too good" in printed.err
-    (score, *_) = command.json("score", printed.document["run"])
+    (score, *_) = command.json("score", printed.document["runs"][0]["run"])
     assert score["n_trained_on"] == n_seen > 0

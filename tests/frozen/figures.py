@@ -111,7 +111,7 @@ def _scores(runs: dict[str, str], out: Path) -> None:
             figures = {
                 key: value
                 for key, value in score.items()
-                if not isinstance(value, dict | list) and key != "run"
+                if not isinstance(value, dict | list) and key not in ("run", "label", "dataset")
             }
             digest = _digest("\n".join(recalls))
             rows.append({"retriever": name, **figures, "ci_low": low, "ci_high": high, "recalls": digest})

@@ -58,7 +58,7 @@ def answer_set(lines: Iterable[Line]) -> AnswerSet:
         if not isinstance(line, Mapping):
             raise DataError(place, f"is {shown(line)}, not an object", _REMEDY)
         kind = line.get("kind")
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise DataError(
                 f"{place}, kind", f"is {shown(kind)}", f"Kinds are: {', '.join(_KINDS)}. {_REMEDY}"
             )
@@ -194,8 +194,10 @@ def _clusters(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Li
                 number: [member["answer_sentence_id"] for member in members]
                 for number, members in clusters.items()
             }
-        except (AttributeError, KeyError, TypeError) as error:
-            raise DataError(place, "holds no clusters of answer sentences", _REMEDY) from error
+        except (AttributeError, KeyError, TypeError):
+            ids = {}
+        if not ids:
+            raise DataError(place, "holds no clusters of answer sentences", _REMEDY)
         line = {"kind": "clusters", "question_id": question, "setting": setting.removesuffix(_CLUSTERED)}
         yield place, {**line, "name": name, "clusters": ids}
 

@@ -7,6 +7,7 @@ options of its fields.
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -145,9 +146,9 @@ def opened(path: Path | None, create: bool = False) -> Store:
     """The store of ``--store``, else the one in force; a file that is named must be there, unless it may be made."""
     from evidencebench_core.data.store import open_store
 
-    if path is not None and not create and not path.exists():
+    if path is not None and not create and not os.path.exists(path):  # noqa: PTH110 - Path.exists() can raise
         remedy = "Check --store; `evidencebench ingest FILE --store PATH` makes a store."
-        raise StoreError(str(path), "is not there", remedy)
+        raise StoreError(str(path), "is not there, or cannot be reached", remedy)
     return open_store(path)
 
 

@@ -79,6 +79,7 @@ def test_what_is_printed_is_no_python_and_json_is_one_document(
         *("run", "run --dataset d", "run --data d --retriever r", "score", "score r --missing guess"),
         *(f"run --dataset d --retriever r {more}" for more in ("--limit 0", "--set k1", "--max-calls 0")),
         *("compare", "score-file --dataset d --task er@10", "export abc", "export abc --format xlsx"),
+        "compare a b --task er@10 --task er@5",
     ],
 )
 def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: str) -> None:
@@ -96,6 +97,7 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: s
         ("download evidencebench-10k", "evidencebench-100k"),
         ("list runs --dataset huge", "huge"),
         ("list datasets --store /nowhere/store.sqlite", "/nowhere/store.sqlite"),
+        (f"list datasets --store {300 * 's'}", "is not there"),
         ("run --dataset tiny --retriever bm52", "bm25"),
         ("run --dataset tiny --retriever bm25 --set k2=1", "k1"),
         ("score OTHER --task er@7", "er@optimal"),

@@ -18,6 +18,7 @@ from evidencebench_core.metrics import random_expectation
 from evidencebench_core.runs import RunInfo, RunLike, RunStore
 from evidencebench_core.stats import Estimate, quotient
 from evidencebench_core.tasks import Task, task_named, validated_selection
+from evidencebench_core.words import quantity
 
 
 def instance_frame(store: Store, dataset: str) -> pd.DataFrame:
@@ -236,8 +237,9 @@ def runs_named(store: Store, runs: Sequence[RunLike], dataset: str | None = None
 
 
 def left_out_notes(counts: Mapping[str, int]) -> list[str]:
-    """A note for each kind of thing that is left out, by what it is."""
-    return [f"Left out: {n:,} {noun}." for noun, n in counts.items() if n]
+    """A note for each kind of thing that is left out: ``{"instances without an answer": 1}``."""
+    parts = [(n, *noun.split("s ", 1)) for noun, n in counts.items() if n]
+    return [f"Left out: {quantity(n, noun)} {which}." for n, noun, which in parts]
 
 
 def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "") -> dict[str, list[float]]:

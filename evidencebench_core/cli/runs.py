@@ -237,8 +237,8 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
     report = compare_runs(store, infos, task)
     if not any(report.tables["pairs"]["n"]):
         remedy = "`evidencebench list runs` lists what each has answered."
-        problem = f"are not two with an instance that both answered on {task}"
-        raise SettingError(f"runs {', '.join(run_ids)}", problem, remedy)
+        problem = f"has no two runs with an instance that both answered on {task}"
+        raise SettingError("the comparison", problem, remedy)
     _warn(store, infos[0].dataset, infos)
     return report
 

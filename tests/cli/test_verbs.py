@@ -101,7 +101,7 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: s
         ("run --dataset tiny --retriever bm52", "bm25"),
         ("run --dataset tiny --retriever bm25 --set k2=1", "k1"),
         ("score OTHER --task er@7", "er@optimal"),
-        ("compare RUN RUN", "not two"),
+        ("compare RUN RUN", "no two"),
         ("score-file --dataset tiny --predictions TINY --task er@10", "TINY"),
         ("export RUN --format trec", "--task"),
         ("export RUN --format csv --out /no/such/folder/x.csv", "/no/such/folder"),

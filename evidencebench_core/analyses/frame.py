@@ -238,8 +238,12 @@ def runs_named(store: Store, runs: Sequence[RunLike], dataset: str | None = None
 
 def left_out_notes(counts: Mapping[str, int]) -> list[str]:
     """A note for each kind of thing that is left out: ``{"instances without an answer": 1}``."""
-    parts = [(n, *noun.split("s ", 1)) for noun, n in counts.items() if n]
-    return [f"Left out: {quantity(n, noun)} {which}." for n, noun, which in parts]
+    notes = []
+    for name, n in counts.items():
+        noun, _, which = name.partition("s ")
+        if n:
+            notes.append(f"Left out: {quantity(n, noun)} {which}.")
+    return notes
 
 
 def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "") -> dict[str, list[float]]:

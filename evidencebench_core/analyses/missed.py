@@ -136,7 +136,7 @@ def _outcomes(store: Store, run: RunInfo, task: Task, info: DatasetInfo) -> pd.D
     instances = instance_frame(store, run.dataset)
     n_asked = asked_aspects(instances, task)
     is_asked, is_answered = n_asked > 0, instances["instance"].isin(answers.keys())
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for instance in store.get_many(info, instances["instance"][is_asked & is_answered]):
         rows += _rows(instance, answers[instance.id], task)
     frame = pd.DataFrame(rows, columns=_COLUMNS)
@@ -151,7 +151,7 @@ def _outcomes(store: Store, run: RunInfo, task: Task, info: DatasetInfo) -> pd.D
     return frame
 
 
-def _rows(instance: Instance, answer: Retrieval, task: Task) -> Iterator[dict[str, Any]]:
+def _rows(instance: Instance, answer: Retrieval, task: Task) -> Iterator[tuple[Any, ...]]:
     """What the run did with each aspect of one instance that the task asks for and a sentence covers."""
     evidence, picks, kinds = instance.evidence, answer.selection, instance.sentence_types
     ranks, picked = ranks_of(answer), set(picks)
@@ -200,7 +200,7 @@ def _rows(instance: Instance, answer: Retrieval, task: Task) -> Iterator[dict[st
         }
         row["causes"] = tuple(suggestions(row)) if is_missed else None
         row["cause"] = row["causes"] and row["causes"][0]
-        yield row
+        yield tuple(row[name] for name in _COLUMNS)  # a quarter of the dict's size
 
 
 _COLUMNS: Final = [

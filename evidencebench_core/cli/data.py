@@ -195,7 +195,7 @@ def rename(
     print(one_line(f"Renamed {name} to {getattr(info, 'label', None) or info.name}."))
 
 
-@verb("delete run bm25 --yes")
+@verb("delete run lead --yes")
 def delete(
     store: Store,
     kind: Deletable = Argument(

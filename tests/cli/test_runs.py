@@ -34,6 +34,16 @@ def test_run_prints_the_id_then_the_scores(command: Command, tiny: Path) -> None
     assert "6 of 6 instances already answered" in again.err
 
 
+def test_variants_add_up(command: Command, tiny: Path) -> None:
+    words = ("--task", "er@10", "--variant", "spelling:n=1", "--variant", "spelling:n=2")
+    document = command.json(*RUN, "bm25", *words)
+    assert [run["variant"] for run in document["runs"]] == ["spelling:n=1,seed=0", "spelling:n=2,seed=0"]
+    assert [score["run"] for score in document["scores"]] == [run["run"] for run in document["runs"]]
+    asked = command.json("analyse", "variants", command.run("bm25"), "--task", "er@10", "--question", "spelling")
+    names = [row["wording"] for row in asked["tables"]["wordings"]]
+    assert [name.partition(",")[0] for name in names] == [f"spelling:n={n}" for n in (1, 2, 3, 10, 20, 50)]
+
+
 def test_failed_instances_end_with_1_and_are_tried_again(
     command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 import typer
 
 from evidencebench_core.cli.entry import app
+from evidencebench_core.cli.frame import HEADINGS
 from tests.cli.conftest import Command
 from tests.factories import written
 
@@ -57,6 +58,19 @@ def test_help_has_an_example_and_the_store(command: Command, words: tuple[str, .
     assert printed.code == 0
     assert f"Example: evidencebench {' '.join(words)}" in " ".join(printed.out.split())
     assert "--store PATH" in printed.out or words == ("retrievers",)
+
+
+def test_help_lists_every_verb_below_a_heading() -> None:
+    assert sorted(name for names in HEADINGS.values() for name in names) == sorted({name for name, *_ in VERBS})
+
+
+def test_an_analysis_answers_first_and_leaves_single_rows_to_a_file(
+    command: Command, places: dict[str, str]
+) -> None:
+    words = ("analyse", "missed", places["RUN"], "--task", "er@10")
+    _, answer, *lines = command(*words).out.splitlines()
+    assert answer.startswith("lead misses ")
+    assert any(line.startswith("- Not shown: missed (") for line in lines)
 
 
 @pytest.mark.usefixtures("hashing_encoder")

@@ -205,7 +205,7 @@ class InChild:
                     if isinstance(message, str):
                         return message
                     job.report(*message)
-            problem = f"its process ended before the work did (code {process.wait()})"
+            problem = f"ended with its process before the work was done (code {process.wait()})"
             remedy = "The machine may have run out of memory. What was stored is kept: start it again."
             raise EvidenceBenchError(job.title, problem, remedy)
 
@@ -238,5 +238,5 @@ def child() -> None:
     except Exception as error:
         logging.getLogger(__name__).exception("%s failed", function.__name__)
         bug = f"failed unexpectedly ({type(error).__name__})"
-        send(EvidenceBenchError("job", bug, "The server's log has the details."))
+        send(EvidenceBenchError("the job", bug, "The server's log has the details."))
     os._exit(0)  # a thread still waits for input

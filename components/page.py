@@ -111,7 +111,7 @@ def read_context(state: PageState, n_runs: int = 0) -> Context:
     """
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
-        raise UnknownNameError("store", "holds no dataset", "Load one on Home.")
+        raise UnknownNameError("the store", "holds no dataset", "Load one on Home.")
     name = state.dataset(next(iter(datasets)))
     if name not in datasets:
         st.warning(f"There is no dataset {literal(name, 80)} here (any more); another is shown.")
@@ -151,5 +151,5 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def missed_report(context: Context, run: RunInfo) -> Report:
-    """Every aspect that a run missed on the task; it says which other runs found one."""
-    return resources.report(missed, run, context.task, results_only=False, also=context.all_runs)
+    """Every aspect that a run missed on the task."""
+    return resources.report(missed, run, context.task, results_only=False)

@@ -3,6 +3,7 @@
 Whoever catches ``EvidenceBenchError`` catches them all; the message is meant for the user as it is.
 """
 
+import re
 from collections.abc import Iterable
 
 
@@ -21,15 +22,19 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 class EvidenceBenchError(Exception):
-    """Something the user can act on: where it happened, what is wrong (with the value found), what to do about it."""
+    """Something the user can act on: where it happened, what is wrong (with the value found), what to do about it.
+
+    Place and problem make a sentence: "run 'x'" and "is not in the store".
+    """
 
     def __init__(self, place: str, problem: str, remedy: str) -> None:
         self.place, self.problem, self.remedy = place, problem, remedy
         super().__init__(place, problem, remedy)
 
     def __str__(self) -> str:
-        line = f"{self.place}: {self.problem}. {self.remedy}"
-        return " ".join(line.split())
+        line = " ".join(f"{self.place} {self.problem.rstrip('.')}. {self.remedy}".split())
+        is_word = re.match("[a-z]+ ", line)  # a file or an id keeps its letters
+        return line[0].upper() + line[1:] if is_word else line
 
 
 class DataError(EvidenceBenchError):

@@ -159,6 +159,41 @@ def test_a_page_as_printed(
         _check_data(store, path.read_text("utf-8"))
 
 
+NOT_RUN = ("app", "download", "analyse mesh", "train-ranker", "finetune-encoder")  # network, files, minutes
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hashing_encoder")
+def test_the_examples_of_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = open_store()
+    monkeypatch.chdir(tmp_path)
+    bring(tmp_path, store)
+    for name in ("bm25", "lead"):
+        run(store, "train", name)
+    for copy, original in (("evidencebench_train_set", "train"), ("pubmedqa", "ori_pqal")):
+        Path(f"{copy}.json").write_bytes(Path(f"{original}.json").read_bytes())
+    written({key: [0, 1] for key in store.ids("train")}, tmp_path / "mine.json")
+    main(["annotate", "export", "--marks", "marks.json"])
+    examples = [line.partition("Example: ")[2] for line in helps(typer.main.get_command(app))]
+    examples.sort(key=lambda line: line.startswith(("evidencebench rename", "evidencebench delete")))
+    with scripted(answering(model_answer), listed=("M",)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        for words in commands("\n".join(examples)):
+            if not " ".join(words).startswith(NOT_RUN):
+                assert main(words) == 0, (words, capsys.readouterr())
+
+
+def helps(command: Any) -> Iterator[str]:
+    """The help of every verb."""
+    if not hasattr(command, "commands"):
+        yield command.help
+    for verb in getattr(command, "commands", {}).values():
+        yield from helps(verb)
+
+
 def _check_data(store: Store, text: str) -> None:
     """What the manual's files hold, and that its table of keys is whole."""
     counts = {info.name: (info.n_instances, info.sufficient) for info in store.datasets()}

@@ -29,7 +29,7 @@ assert not main(["--version"])
 """
 FIND = """
 from evidencebench_core.cli import main
-words = ["find", "README.md", "--retriever", "bm25", "--hypothesis", "A paper has 170 sentences."]
+words = ["find", "README.md", "--retriever", "bm25", "A paper has 170 sentences."]
 assert not main(words)
 """
 PAGES = """

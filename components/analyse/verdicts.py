@@ -10,7 +10,7 @@ import streamlit as st
 from components import resources
 from components.charts import is_dark
 from components.frame_table import bounded_columns, draw_intervals, frame_table, report_end
-from components.page import Context, draw_finding, percent
+from components.page import Context, draw_finding
 from components.run_links import draw_text, drawn_link, named_draw, reader_address, run_name
 from components.state import PageState, open_later, session_text
 from components.table import Column
@@ -49,7 +49,7 @@ def draw_verdicts(state: PageState, context: Context) -> None:
     if drawn is None or drawn.frame.empty:
         st.info("These runs have missed no result aspect.")
         return
-    draw_finding(context, _finding(drawn))
+    draw_finding(context, drawn.finding)
     _draw_way(drawn, text)
     report = resources.report(
         verdicts,
@@ -67,20 +67,6 @@ def draw_verdicts(state: PageState, context: Context) -> None:
         frame_table(_AGREEMENT, agreement, key="verdicts-agreement", caption=caption)
     _draw_items(context, drawn, text)
     report_end(report)
-
-
-def _finding(drawn: Draw) -> str:
-    """The commonest verdict of whoever has read most."""
-    counts = drawn.verdicts.count()
-    if not counts.sum():
-        return f"{drawn.name}: no one has read any yet"
-    reader = str(counts.idxmax())
-    causes = drawn.verdicts[reader].value_counts()
-    share = percent(causes.iloc[0] / counts[reader], 0)
-    return (
-        f"{reader} has read {counts[reader]:,} of {len(drawn.frame):,}; most often: "
-        f"{cause_title(causes.index[0])}, {share}"
-    )
 
 
 def _draw_way(drawn: Draw, text: str) -> None:

@@ -169,7 +169,7 @@ def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
 
 
 def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:
-    words = ["find", opened.given or "PAPER", "--hypothesis", findings.hypothesis, "--k", str(budget)]
+    words = ["find", opened.given or "PAPER", findings.hypothesis, "--k", str(budget)]
     words += ["--retriever", findings.retriever.name]
     if findings.retriever.asks_server:
         words += ["--set", f"model={findings.retriever.settings.values()['model']}"]

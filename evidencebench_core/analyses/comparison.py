@@ -15,6 +15,7 @@ from evidencebench_core.analyses.frame import (
     instance_frame,
     left_out_notes,
     picks,
+    points_text,
     recalls,
     runs_named,
 )
@@ -25,7 +26,7 @@ from evidencebench_core.metrics import MEASURES
 from evidencebench_core.runs import RunLike
 from evidencebench_core.stats import holm, interval, interval_note, paired, standard_error
 from evidencebench_core.tasks import Task, task_named
-from evidencebench_core.words import quantity
+from evidencebench_core.words import p_text, quantity
 
 _OF_PAIR = ("n", "difference", "low", "high", "p", "wins", "ties", "losses")
 
@@ -127,14 +128,28 @@ def comparison(compared: Systems, measures: pd.DataFrame | None = None) -> Repor
     p_holm = holm([None if p is None or np.isnan(p) else p for p in pairs["p"]])
     pairs.insert(9, "p_holm", pd.Series(p_holm, dtype=float))
     return Report(
-        f"Comparison: {compared.dataset}, {compared.task.title}",
-        {"systems": overview, "pairs": pairs},
-        (
+        title=f"Comparison: {compared.dataset}, {compared.task.title}",
+        tables={"systems": overview, "pairs": pairs},
+        notes=(
             f"{len(table):,} instances from {len(set(papers)):,} papers that every run is scored on, "
             f"{compared.task.budget_text}.",
             *compared.notes,
             f"{interval_note(len(set(papers)))}. p by flipping the signs of whole papers; p_holm corrects it for the "
-            f"{quantity(len(pairs), 'pair')} compared here (Holm), and is the one to judge by.",
+            f"{quantity(len(pairs), 'pair')} compared here (Holm), and is the one to judge by. Interval and p are two "
+            "methods: near 0.05 they may disagree.",
         ),
         shares=[measure.name for measure in MEASURES if measure.is_share],
+        finding=finding(overview, pairs),
     )
+
+
+def finding(overview: pd.DataFrame, pairs: pd.DataFrame) -> str:
+    """Which run finds most, and how sure it is that it finds more than the next."""
+    best, *others = overview.sort_values("recall", ascending=False, kind="stable").to_dict("records")
+    text = f"{best['label']} finds {best['recall']:.1%} of the aspects"
+    if not others or not best["n"]:
+        return f"{text}."
+    names = {best["system"], others[0]["system"]}
+    pair = next(row for row in pairs.to_dict("records") if {row["a"], row["b"]} == names)
+    p = p_text(pair["p_holm"])
+    return f"{text}, {points_text(abs(pair['difference']))} than {others[0]['label']} (p by Holm: {p})."

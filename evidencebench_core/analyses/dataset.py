@@ -37,8 +37,6 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
         ``n_covering`` sentences that cover an aspect (``share_covering`` of them all), ``n_aspects`` that
         a sentence there covers (``share_aspects`` of all), ``n_only`` aspects that only sentences there
         cover (``share_only``). An aspect covered in several places counts in each.
-
-        *distributions*: ``quantity``, ``value``, ``n``: how often each value occurs.
     """
     info = store.dataset(name)
     step = 1 if read is None else max(1, -(-info.n_instances // max(1, read)))
@@ -56,9 +54,8 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
         "overview": _overview(values),
         "sections": _places(sections, SECTION_CLASSES, n_aspects),
         "types": _places(types, _KINDS.values(), n_aspects),
-        "distributions": _distributions(values),
     }
-    return Report(f"Dataset: {info.name}", tables, tuple(_notes(info, values)), brief={"distributions": ()})
+    return Report(f"Dataset: {info.name}", tables, tuple(_notes(info, values)))
 
 
 def _values(store: Store, name: str) -> dict[str, Any]:
@@ -111,14 +108,6 @@ def _overview(values: Mapping[str, Any]) -> pd.DataFrame:
         figures = (array.min(), array.mean(), np.median(array), array.max()) if array.size else (np.nan,) * 4
         rows.append((quantity, array.size, *map(float, figures)))
     return pd.DataFrame(rows, columns=["quantity", "n", "min", "mean", "median", "max"])
-
-
-def _distributions(values: Mapping[str, Any]) -> pd.DataFrame:
-    frames = []
-    for quantity, numbers in values.items():
-        distinct, counts = np.unique(numbers, return_counts=True)
-        frames.append(pd.DataFrame({"quantity": quantity, "value": distinct, "n": counts}))
-    return pd.concat(frames, ignore_index=True)
 
 
 def _notes(info: DatasetInfo, values: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,13 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import gold_frame, instance_frame, left_out_notes, runs_named
+from evidencebench_core.analyses.frame import (
+    effects_text,
+    gold_frame,
+    instance_frame,
+    left_out_notes,
+    runs_named,
+)
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunLike, RunStore
@@ -65,11 +71,16 @@ def ends(store: Store, dataset: str, runs: Sequence[RunLike] = (), task: str | T
         head = {"run": info.id, "label": info.label}
         recalls += [head | {"group": group, **_recall(scores[group])} for group in GROUPS]
         differences.append(head | _difference(scores["above"], scores["below"], papers))
-    tables = {"groups": _groups(frame)}
+    of_groups = _groups(frame)
+    above, _, below = of_groups["share"]
+    text = f"The ends cover most of the evidence in {above:.0%} of the papers, and little in {below:.0%}."
+    tables = dict[str, pd.DataFrame]()
     if infos:
-        tables |= {"recall": pd.DataFrame(recalls), "difference": pd.DataFrame(differences)}
+        tables |= {"difference": pd.DataFrame(differences), "recall": pd.DataFrame(recalls)}
+        text = f"Where evidence stands at the ends, compared with the middle, {effects_text(tables['difference'])}."
+    tables["groups"] = of_groups
     notes = [*_notes(frame, bool(infos)), *store.dataset(dataset).gold_notes]
-    return Report(f"Ends: {chosen.title}", tables, tuple(notes))
+    return Report(f"Ends: {chosen.title}", tables, tuple(notes), finding=text)
 
 
 def group_frame(store: Store, dataset: str) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from evidencebench_core.metrics import random_expectation
 from evidencebench_core.runs import RunInfo, RunLike, RunStore
 from evidencebench_core.stats import Estimate, quotient
 from evidencebench_core.tasks import Task, task_named, validated_selection
+from evidencebench_core.words import quantity
 
 
 def instance_frame(store: Store, dataset: str) -> pd.DataFrame:
@@ -236,8 +237,13 @@ def runs_named(store: Store, runs: Sequence[RunLike], dataset: str | None = None
 
 
 def left_out_notes(counts: Mapping[str, int]) -> list[str]:
-    """A note for each kind of thing that is left out, by what it is."""
-    return [f"Left out: {n:,} {noun}." for noun, n in counts.items() if n]
+    """A note for each kind of thing that is left out: ``{"instances without an answer": 1}``."""
+    notes = []
+    for name, n in counts.items():
+        noun, _, which = name.partition("s ")
+        if n:
+            notes.append(f"Left out: {quantity(n, noun)} {which}.")
+    return notes
 
 
 def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "") -> dict[str, list[float]]:
@@ -256,3 +262,21 @@ def chance_text(low: float, high: float) -> str:
         return "no interval: too few papers, or all alike"
     bounds = f"{100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
     return f"{bounds}, no more than chance" if low <= 0 <= high else bounds
+
+
+def effects_text(differences: pd.DataFrame) -> str:
+    """What each run's difference is, in points, how sure that is, and what random picks differ by."""
+    parts = []
+    for row in differences.fillna(np.nan).to_dict("records"):
+        sure, chance = chance_text(row["low"], row["high"]), points_text(row["chance_difference"])
+        parts.append(
+            f"{row['label']} finds {points_text(row['difference'])} ({sure}; random picks: {chance})"
+        )
+    return "; ".join(parts)
+
+
+def points_text(difference: float) -> str:
+    """``11.8 points less``, of an undefined difference ``an unknown number of points more or less``."""
+    if np.isnan(difference):
+        return "an unknown number of points more or less"
+    return f"{abs(100 * difference):.1f} points {'less' if difference < 0 else 'more'}"

@@ -71,7 +71,9 @@ def mesh_report(
         f"Gini-Simpson is at most {1 - 1 / len(BRANCHES):.4f} with {len(BRANCHES)} branches. A high value does not "
         "show that a sample is like the literature: compare it with a reference.",
     )
-    return Report(f"MeSH: {info.name}", {"branches": branches, "spread": spread}, notes)
+    most = branches.nlargest(1, "share").iloc[0]
+    text = f"{most['name']} is the most frequent branch of {info.name}: {most['share']:.0%} of the headings."
+    return Report(f"MeSH: {info.name}", {"branches": branches, "spread": spread}, notes, finding=text)
 
 
 def _tree(path: Path) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from evidencebench_core.analyses.frame import (
     Aspects,
     Picks,
     aspects,
-    chance_text,
+    effects_text,
     estimate_columns,
     instance_frame,
     left_out_notes,
@@ -68,26 +68,27 @@ def positions(
         ``chance_difference``, that of as many random picks. Empty with fewer than three buckets.
     """
     if not 1 <= buckets <= 100:
-        raise SettingError("buckets", f"is {shown(buckets)}", "Give a number from 1 to 100.")
+        raise SettingError("buckets", f"cannot be {shown(buckets)}", "Give a number from 1 to 100.")
     chosen = task_named(task)
     of_task, instances = aspects(store, dataset, chosen), instance_frame(store, dataset)
     answers = [picks(store, run, chosen) for run in runs_named(store, runs, dataset)]
     has_aspects = np.bincount(of_task.frame["row"], minlength=len(instances)) > 0
     grid = _Grid(instances[np.all([has_aspects, *(answer.answered for answer in answers)], axis=0)], buckets)
-    tables = {"opportunity": _opportunity(grid, of_task)}
+    tables, opportunity = dict[str, pd.DataFrame](), _opportunity(grid, of_task)
     if answers:
         recalls = [_recalls(grid, of_task, answer) for answer in answers]
-        tables["picks"] = pd.concat([_picks(grid, answer) for answer in answers], ignore_index=True)
-        tables["recall"] = pd.concat([recall for recall, _ in recalls], ignore_index=True)
         tables["middle"] = pd.DataFrame([middle for _, middle in recalls if middle])
+        tables["recall"] = pd.concat([recall for recall, _ in recalls], ignore_index=True)
+        tables["picks"] = pd.concat([_picks(grid, answer) for answer in answers], ignore_index=True)
+    tables["opportunity"] = opportunity
     unanswered = {
         f"instances that {answer.run.label} has not answered": int((has_aspects & ~answer.answered).sum())
         for answer in answers
     }
-    n_aspects = int(tables["opportunity"]["n_aspects"].iloc[0])
+    n_aspects = int(opportunity["n_aspects"].iloc[0])
     notes = (
-        f"{quantity(len(grid.instances), 'instance')} from {quantity(grid.n_papers, 'paper')}, {n_aspects:,} aspects; "
-        f"{interval_note(grid.n_papers).lower()}.",
+        f"{quantity(len(grid.instances), 'instance')} from {quantity(grid.n_papers, 'paper')}, {n_aspects:,} aspects.",
+        f"{interval_note(grid.n_papers)}.",
         *left_out_notes(unanswered | of_task.left_out),
         *(
             f"{answer.run.label} picked more than the budget in {answer.n_over_budget:,} instances: an aspect counts "
@@ -97,7 +98,8 @@ def positions(
         ),
         *store.dataset(dataset).gold_notes,
     )
-    return Report(f"Positions: {dataset}, {chosen.title}, {buckets} buckets", tables, notes)
+    text = finding(tables.get("middle", pd.DataFrame()), opportunity)
+    return Report(f"Positions: {dataset}, {chosen.title}, {buckets} buckets", tables, notes, finding=text)
 
 
 def bucket_of(sentence: Any, n_sentences: Any, buckets: int) -> Any:
@@ -257,9 +259,4 @@ def finding(middle: pd.DataFrame, opportunity: pd.DataFrame) -> str:
         most = opportunity.sort_values("can", ascending=False, kind="stable").iloc[0]
         place = f"{100 * most['from']:.0f} to {100 * most['to']:.0f}%"
         return f"{100 * most['can']:.0f}% of the aspects can be found in {place} of the paper, the most in any part."
-    parts = []
-    for row in middle.to_dict("records"):
-        points = 100 * row["difference"]
-        effect = f"{row['label']} finds {abs(points):.1f} points {'less' if points < 0 else 'more'}"
-        parts.append(f"{effect} ({chance_text(row['low'], row['high'])})")
-    return f"In the middle of papers, compared with elsewhere: {'; '.join(parts)}."
+    return f"In the middle of papers, compared with elsewhere, {effects_text(middle)}."

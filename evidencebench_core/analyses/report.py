@@ -17,6 +17,20 @@ SHARES: Final = frozenset((
     "share_covering", "share_only", "standard_error",
 ))  # fmt: skip
 """Columns with shares of 0 to 1, or differences of such, by their names, which mean the same in every report."""
+LEGEND: Final = {
+    "n_can": "aspects that a sentence there covers (can: share of all); n_must: that only sentences there cover",
+    "n_only": "aspects that only sentences there cover (share_only: of all)",
+    "share_covering": "of all sentences that cover an aspect, or of those there",
+    "chance": "what as many random sentences are expected to find",
+    "chance_difference": "the difference that random picks are expected to have",
+    "few": "under 20 instances: too few for an interval",
+    "n_left_out": "instances without such a wording; n_missing: not answered yet",
+    "original": "recall with the original hypothesis; overlap: share of the picks that stays",
+    "difference": "of the first minus the second, in points; low, high: its 95% interval",
+    "p_holm": "p, corrected for all pairs",
+    "wins": "instances on which the first is better; losses: worse",
+}
+"""What columns mean that do not say it by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +40,14 @@ class Report:
     Attributes
     ----------
     title : str
+    finding : str
+        The answer in one sentence, where there is one.
     tables : mapping of str to DataFrame
         By name; their columns are documented where they are made. Shares are 0 to 1.
     notes : tuple of str
         What the tables stand on, what was left out and why, how to read them.
     legend : mapping of str to str
-        What columns mean that do not say it by their names.
+        What columns mean, besides those of `LEGEND`.
     brief : mapping of str to sequence of str
         By table the columns that a terminal shows, where those are not all; none of a table that is not shown.
     shares : sequence of str
@@ -44,6 +60,7 @@ class Report:
     legend: Mapping[str, str] = field(default_factory=dict)
     brief: Mapping[str, Sequence[str]] = field(default_factory=dict)
     shares: Sequence[str] = ()
+    finding: str = ""
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({len(table):,})" for name, table in self.tables.items())
@@ -60,10 +77,16 @@ class Report:
         tables = {name: table[list(self.brief.get(name, table))] for name, table in self.tables.items()}
         return {name: table for name, table in tables.items() if len(table.columns)}
 
+    def meanings(self) -> dict[str, str]:
+        """What the columns mean that a terminal shows."""
+        columns = {column for table in self.printed().values() for column in table}
+        return {name: text for name, text in {**LEGEND, **self.legend}.items() if name in columns}
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values: a table is a list of records, and what is undefined is ``None``."""
         return {
             "title": self.title,
+            "finding": self.finding,
             "tables": {name: records(table) for name, table in self.tables.items()},
             "notes": list(self.notes),
         }
@@ -79,7 +102,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The tables below each other, escaped, for notebooks."""
-        parts = [f"<h3>{escape(self.title)}</h3>"]
+        parts = [f"<h3>{escape(self.title)}</h3><p>{escape(self.finding)}</p>"]
         for name, table in self.tables.items():
             frame = table.to_html(escape=True, index=False, na_rep="–", max_rows=60, border=0)
             parts.append(f"<h4>{escape(name)} ({len(table):,})</h4>{frame}")

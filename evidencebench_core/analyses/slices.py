@@ -15,7 +15,7 @@ import pandas as pd
 
 from evidencebench_core.analyses.comparison import Systems, systems
 from evidencebench_core.analyses.ends import FEW, group_frame
-from evidencebench_core.analyses.frame import estimate_columns, instance_frame
+from evidencebench_core.analyses.frame import chance_text, estimate_columns, instance_frame, points_text
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
@@ -79,7 +79,19 @@ def slice_report(compared: Systems, families: pd.DataFrame, *, instances: bool =
         f"{interval_note(len(set(compared.papers)))}. Slices under {FEW} instances are marked: their intervals are too "
         "short. With many slices some difference shows by chance: take one as a question to new data.",
     )
-    return Report(f"Slices: {compared.dataset}, {compared.task.title}", tables, notes)
+    text = finding(tables["difference"])
+    return Report(f"Slices: {compared.dataset}, {compared.task.title}", tables, notes, finding=text)
+
+
+def finding(difference: pd.DataFrame) -> str:
+    """Where a run is furthest from the first; slices of few instances do not count."""
+    rows = difference[~difference["few"].astype(bool)].sort_values("difference", key=abs, ascending=False)
+    if rows.empty:
+        return ""
+    row = rows.iloc[0]
+    effect = f"{row['label_a']} finds {points_text(row['difference'])} than {row['label_b']}"
+    sure = chance_text(row["low"], row["high"])
+    return f"They are furthest apart where {row['family']} is {row['slice']}: {effect} ({sure})."
 
 
 def _stacked(parts: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:

@@ -52,6 +52,17 @@ class Draw:
     verdicts: pd.DataFrame
     notes: Sequence[Note]
 
+    @property
+    def finding(self) -> str:
+        """The commonest verdict of whoever has read most."""
+        counts = self.verdicts.count()
+        if not counts.sum():
+            return f"{self.name}: nobody has read one yet"
+        reader = str(counts.idxmax())
+        causes = self.verdicts[reader].value_counts()
+        commonest = f"{cause_title(causes.index[0])}, {causes.iloc[0] / counts[reader]:.0%}"
+        return f"{reader} has read {counts[reader]:,} of {len(self.frame):,}; most often: {commonest}"
+
     def waiting(self, reader: str) -> pd.DataFrame:
         """The items on which a reader has noted no cause yet, in the order drawn."""
         return self.frame[self.verdicts[reader].isna()] if reader in self.verdicts else self.frame
@@ -128,7 +139,8 @@ def verdicts(
             "first cause suggested.",
             f"{interval_note(frame['paper'].nunique())}.",
         ),
-        brief={"items": ["number", "instance", "label", "cause", "notes"]},
+        brief={"items": ()},
+        finding=f"{drawn.finding}.",
     )
 
 

@@ -7,7 +7,8 @@ typed. The report is on what is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 import numpy as np
@@ -29,15 +30,20 @@ MEAN: Final = "mean of the paraphrases"
 
 
 def variants_for(store: Store, dataset: str, question: str) -> tuple[Variant, ...]:
-    """The wordings behind one of `QUESTIONS`; none where neither the data nor a file brought any."""
+    """The wordings behind one of `QUESTIONS`; none where neither the data nor a file brought any.
+
+    Of spelling errors those that runs were asked in, besides `ERRORS`.
+    """
+    beginning = {"paraphrases": PARAPHRASE, "negation": NEGATION, "spelling": "spelling:"}[question]
+    names: Iterable[str] = hypothesis_variants(store, dataset)
     if question == "spelling":
-        return tuple(variant_named(store, dataset, spelling_name(n)) for n in ERRORS)
-    names = [
-        name
-        for name in hypothesis_variants(store, dataset)
-        if (name == NEGATION if question == "negation" else name.startswith(PARAPHRASE))
-    ]
-    return tuple(variant_named(store, dataset, name) for name in names)
+        asked = {run.variant for run in RunStore(store).runs(dataset, variants=True)}
+        names = sorted({*asked, *map(spelling_name, ERRORS)}, key=_n_errors)
+    return tuple(variant_named(store, dataset, name) for name in names if name.startswith(beginning))
+
+
+def _n_errors(name: str) -> int:
+    return int("".join(takewhile(str.isdigit, name.partition("n=")[2])) or 0)
 
 
 def wording(
@@ -60,7 +66,7 @@ def wording(
     """
     chosen = task_named(task)
     if question not in QUESTIONS:
-        raise SettingError("question", f"is {question!r}", f"Choices are: {', '.join(QUESTIONS)}.")
+        raise SettingError("question", f"cannot be {question!r}", f"Choices are: {', '.join(QUESTIONS)}.")
     infos = runs_named(store, runs)
     if not infos:
         raise SettingError("wording", "names no run", "Give the ids of runs over the original hypotheses.")
@@ -99,7 +105,8 @@ def wording(
     labels = ", ".join(run.label for run in infos)
     title = f"{QUESTIONS[question]}: {labels} on {dataset}, {chosen.title}"
     notes += store.dataset(dataset).gold_notes
-    return Report(title, {"wordings": table, "instances": instances}, tuple(notes))
+    tables, text = {"wordings": table, "instances": instances}, finding(table, question)
+    return Report(title, tables, tuple(notes), brief={"instances": ()}, finding=text)
 
 
 def finding(wordings: pd.DataFrame, question: str) -> str:

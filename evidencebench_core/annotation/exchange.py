@@ -44,7 +44,7 @@ def marks_json(store: Store, annotator: str = "") -> bytes:
             if annotation is not None and annotator in ("", name) and not name.startswith(MODEL):
                 shared.append(SharedMarks(_shared_key(marked), marked.name, annotation))
     if not shared:
-        raise PaperError("annotations", f"has no marks by {annotator or 'anybody'}", "Mark evidence first.")
+        raise PaperError("the store", f"has no marks by {annotator or 'anybody'}", "Mark evidence first.")
     return _FILE.dump_json(shared, indent=1)
 
 

@@ -104,18 +104,18 @@ def _annotator(names: tuple[str, ...], wanted: str, undecided: bool) -> str:
     if wanted in names:
         return wanted
     if wanted and not (undecided and models):
-        raise PaperError("annotations", f"has no marks by {wanted}", "Name somebody who has marked it.")
+        raise PaperError("the store", f"has no marks by {wanted}", "Name somebody who has marked it.")
     if CONSENSUS in people:
         return CONSENSUS
     if len(people) == 1:
         return people[0]
     if people:
         problem = f"was marked by {', '.join(people)}"
-        raise PaperError("annotations", problem, "Make a consensus, or name the annotator.")
+        raise PaperError("the paper", problem, "Make a consensus, or name the annotator.")
     if undecided and models:
         return models[0]
     raise PaperError(
-        "annotations", "has a proposal that nobody decided on", "Decide on it, or say --undecided."
+        "the paper", "has a proposal that nobody decided on", "Decide on it, or say --undecided."
     )
 
 

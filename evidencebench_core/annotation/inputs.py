@@ -59,7 +59,9 @@ def _lines(source: Path) -> list[_Line]:
         except ValidationError as error:
             first: Any = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "line"
-            raise DataError(f"{source}, line {number}, {place}", first["msg"], _REMEDY) from error
+            raise DataError(
+                f"{source}, line {number}, {place}", f"is wrong: {first['msg']}", _REMEDY
+            ) from error
         beside = source.parent / line.paper
         lines.append(line.model_copy(update={"paper": str(beside)}) if beside.is_file() else line)
     return lines

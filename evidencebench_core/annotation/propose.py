@@ -163,7 +163,7 @@ class _Talk:
         try:
             return read(_text(answer))
         except LLMAnswerError as error:
-            again = prompt("annotate-again").messages(problem=f"{error.problem}. {error.remedy}")
+            again = prompt("annotate-again").messages(problem=error.problem)
             answer = await self.again(messages, answer, again, rehearsal)
             return read(_text(answer))
 
@@ -228,12 +228,12 @@ def _read_window(reply: Answer, window: Window, sentences: Sequence[str]) -> tup
 def _read_hypothesis(text: str) -> str:
     lines = [match[1].strip(_MARKS) for match in _HYPOTHESIS.finditer(text)]
     if not lines or not lines[-1]:
-        raise _unusable("No line begins with HYPOTHESIS:")
+        raise _unusable('no line begins with "HYPOTHESIS:"')
     hypothesis = one_line(lines[-1])
     if len(hypothesis.split()) > MAX_WORDS:
-        raise _unusable(f"The hypothesis has more than {MAX_WORDS} words")
+        raise _unusable(f"the hypothesis has more than {MAX_WORDS} words")
     if "?" in hypothesis:
-        raise _unusable("The hypothesis is a question")
+        raise _unusable("the hypothesis is a question")
     return hypothesis
 
 
@@ -249,23 +249,25 @@ def _read_aspects(text: str) -> list[str]:
         elif aspects and line.strip():
             break
     if not aspects:
-        raise _unusable("No list of aspects follows ASPECTS:")
+        raise _unusable('no list of aspects follows "ASPECTS:"')
     if len(aspects) > MAX_ASPECTS:
-        raise _unusable(f"There are more than {MAX_ASPECTS} aspects")
+        raise _unusable(f"there are more than {MAX_ASPECTS} aspects")
     if any(len(aspect) > MAX_ASPECT or not any(map(str.isalpha, aspect)) for aspect in aspects.values()):
-        raise _unusable(f"An aspect has no words, or more than {MAX_ASPECT:,} characters")
+        raise _unusable(f"an aspect has no words, or more than {MAX_ASPECT:,} characters")
     return list(aspects.values())
 
 
 def _read_numbers(text: str, n: int) -> frozenset[int]:
     found = read_answer(text, range(n))
     if found.kind not in ("selection", "empty"):
-        raise _unusable(f"No line says DECISION: with a list of numbers from 0 to {n - 1}")
+        raise _unusable(f"no line says DECISION: with a list of numbers from 0 to {n - 1}")
     return frozenset(found.indices)
 
 
 def _unusable(problem: str) -> LLMAnswerError:
-    return LLMAnswerError("the model's answer", problem, "Answer in the form that was asked for.")
+    return LLMAnswerError(
+        "the model's answer", f"cannot be used: {problem}", "Ask again, or ask another model."
+    )
 
 
 # -- windows over a paper, as EvidenceBench shows it to a model ---------------------------------------------

@@ -84,10 +84,10 @@ def answer_in(result: Result | str, n_sentences: int) -> CitedAnswer:
     )
 
 
-def abstract_answers(store: Store, dataset: str, limit: int | None = None) -> dict[str, CitedAnswer]:
+def abstract_answers(store: Store, dataset: str) -> dict[str, CitedAnswer]:
     """The paper's abstract as the answer to each hypothesis, each of its sentences citing itself: the baseline."""
     answers = {}
-    for instance in store.iter(dataset, limit):
+    for instance in store.iter(dataset):
         types = enumerate(instance.sentence_types)
         places = [index for index, kind in types if kind == "abstract"]
         sentences = tuple(CitedSentence(instance.sentences[index], (index,)) for index in places)

@@ -83,7 +83,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     """
     if task not in JUDGES:
         remedy = f"{did_you_mean(task, JUDGES)}Known: {', '.join(JUDGES)}."
-        raise SettingError("judge", f"{shown(task)} is not known", remedy)
+        raise SettingError(f"judge {shown(task)}", "is not known", remedy)
     if is_answer_set(store, name):
         subject = ANSWER_SETS.named(store, name).sha256
         questions = dict(judgements(stored_answers(store, name), task, limit))

@@ -58,7 +58,7 @@ def answer_set(lines: Iterable[Line]) -> AnswerSet:
         if not isinstance(line, Mapping):
             raise DataError(place, f"is {shown(line)}, not an object", _REMEDY)
         kind = line.get("kind")
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise DataError(
                 f"{place}, kind", f"is {shown(kind)}", f"Kinds are: {', '.join(_KINDS)}. {_REMEDY}"
             )
@@ -97,7 +97,8 @@ def _row_of(place: str, kind: Any, line: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        problem = f"is {shown(first['input'])}: {first['msg'].removeprefix('Value error, ')}"
+        message = first["msg"].removeprefix("Value error, ").replace("Input", "it")
+        problem = "is missing" if first["type"] == "missing" else f"is {shown(first['input'])}: {message}"
         raise DataError(f"{place}, {field}".rstrip(", "), problem, _REMEDY) from error
 
 
@@ -193,8 +194,10 @@ def _cluster_lines(path: Path, question: str, item: Mapping[str, Any]) -> Iterat
                 number: [member["answer_sentence_id"] for member in members]
                 for number, members in clusters.items()
             }
-        except (AttributeError, KeyError, TypeError) as error:
-            raise DataError(place, "holds no clusters of answer sentences", _REMEDY) from error
+        except (AttributeError, KeyError, TypeError):
+            ids = {}
+        if not ids:
+            raise DataError(place, "holds no clusters of answer sentences", _REMEDY)
         line = {"kind": "clusters", "question_id": question, "setting": setting.removesuffix(_CLUSTERED)}
         yield place, {**line, "name": name, "clusters": ids}
 

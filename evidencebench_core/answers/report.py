@@ -38,9 +38,7 @@ _ORDER: Final = {
 }
 
 
-def answers_report(
-    store: Store, name: str, judge: str | None = None, metric: str | None = None, limit: int | None = None
-) -> Report:
+def answers_report(store: Store, name: str, judge: str | None = None, metric: str | None = None) -> Report:
     """The systems of a set of answers, or a run of answers beside the abstract: ``systems``, the best first.
 
     By labels of people, or by those of the model ``judge``, with which come its ``agreement with people`` and the
@@ -50,7 +48,7 @@ def answers_report(
     """
     if is_answer_set(store, name):
         return _set_report(store, name, judge, metric)
-    return _run_report(store, name, judge, metric, limit)
+    return _run_report(store, name, judge, metric)
 
 
 def _set_report(store: Store, name: str, judge: str | None, metric: str | None) -> Report:
@@ -99,7 +97,7 @@ def _report(
         )
     if metric is not None and metric not in shares:
         remedy = f"{did_you_mean(metric, shares)}Metrics are: {', '.join(shares)}."
-        raise SettingError("metric", f"{shown(metric)} is not known here", remedy)
+        raise SettingError(f"metric {shown(metric)}", "is not known here", remedy)
     chosen = metric or next((of_metric for of_metric in _FIRST if of_metric in shares), shares[0])
     systems = systems_table(scores, chosen)
     finding = lead_in_words(values, systems, chosen)
@@ -114,21 +112,21 @@ def _report(
     )
 
 
-def _run_report(store: Store, name: str, judge: str | None, metric: str | None, limit: int | None) -> Report:
+def _run_report(store: Store, name: str, judge: str | None, metric: str | None) -> Report:
     run = chat_run(store, name, KIND)
     dataset, focus, model = (
         dataset_of(store, run).name,
         run.settings["settings"]["focus"],
         run.settings["model"],
     )
-    gold = dict(store.evidence_sets(dataset, store.ids(dataset, limit)))
+    gold = dict(store.evidence_sets(dataset))
     papers, answers = store.paper_ids(dataset), answers_of(store, run)
     judging = judge_run(store, run.id, judge)
     if judging is None and judge is not None:
         raise _no_judgements(judge, f"run {run.id}")
     labels = pair_labels(store, judging, answers) if judging else None
     answered = cited_frame(gold, answers, papers, focus, labels)
-    abstracts = cited_frame(gold, abstract_answers(store, dataset, limit), papers, focus)
+    abstracts = cited_frame(gold, abstract_answers(store, dataset), papers, focus)
     instances = pd.concat(
         [answered.assign(system=model), abstracts.assign(system=ABSTRACT)], ignore_index=True
     )
@@ -158,4 +156,4 @@ def _unread_notes(store: Store, judging: RunInfo | None) -> list[str]:
 
 
 def _no_judgements(judge: str, what: str) -> SettingError:
-    return SettingError("--judge", f"{judge} has not judged {what}", "Start with `answers judge`.")
+    return SettingError(f"judge {judge}", f"has not judged {what}", "Start with `answers judge`.")

@@ -14,7 +14,7 @@ from evidencebench_core.errors import SettingError
 ANALYSE = group("analyse", "Answer a question about runs or a dataset.")
 
 
-@verb("missed 3f2a --task result-er@optimal", within=ANALYSE, tables=True)
+@verb("missed bm25 --task result-er@optimal", within=ANALYSE, tables=True)
 def missed(
     store: Store,
     run: options.RunId,
@@ -27,7 +27,7 @@ def missed(
     return report_of(store, run, task, results_only=not every)
 
 
-@verb("verdicts 3f2a --n 50 --seed 0", within=ANALYSE, tables=True)
+@verb("verdicts bm25 --n 50 --seed 0", within=ANALYSE, tables=True)
 def verdicts(
     store: Store,
     runs: options.RunIds,
@@ -43,7 +43,7 @@ def verdicts(
     return report_of(store, runs, task, n=n, seed=seed, stratified=stratified, results_only=not every)
 
 
-@verb("positions 3f2a 81bc --task er@10", within=ANALYSE, tables=True)
+@verb("positions bm25 lead --task er@10", within=ANALYSE, tables=True)
 def positions(
     store: Store,
     runs: options.SomeRuns = None,
@@ -57,7 +57,7 @@ def positions(
     return report_of(store, _dataset_of(store, runs, dataset), runs or (), task, buckets=buckets)
 
 
-@verb("ends 3f2a --task er@10", within=ANALYSE, tables=True)
+@verb("ends bm25 --task er@10", within=ANALYSE, tables=True)
 def ends(
     store: Store,
     runs: options.SomeRuns = None,
@@ -70,7 +70,7 @@ def ends(
     return report_of(store, _dataset_of(store, runs, dataset), runs or (), task)
 
 
-@verb("variants 3f2a --question negation", within=ANALYSE, tables=True)
+@verb("variants bm25 --question spelling", within=ANALYSE, tables=True)
 def variants(
     store: Store,
     runs: options.RunIds,
@@ -83,7 +83,7 @@ def variants(
     return wording(store, runs, task, question)
 
 
-@verb("slices 3f2a 81bc --task er@10", within=ANALYSE, tables=True)
+@verb("slices bm25 lead --task er@10", within=ANALYSE, tables=True)
 def slices(store: Store, runs: options.RunIds, task: options.Task = "er@optimal") -> Report:
     """Runs on parts of the dataset, against the first."""
     from evidencebench_core.analyses.slices import slices as report_of

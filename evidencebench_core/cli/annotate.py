@@ -91,7 +91,7 @@ def evidence_inference(
     return Output(values | added, {"": rows}, f"Dataset {result.dataset.name}", result.dataset.gold_notes)
 
 
-@verb("export --out mine.json", within=ANNOTATE)
+@verb("export --annotator Ada --out marked.json", within=ANNOTATE)
 def export(
     store: Store,
     out: Path | None = Option(None, metavar="FILE", help="write a dataset there"),

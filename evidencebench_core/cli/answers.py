@@ -113,13 +113,12 @@ def _run_rows(reports: list[Progress], code: int = 0) -> Output:
     return Output({"runs": rows}, {"": rows}, code=code)
 
 
-@verb("score medaesqa_v1 --judge qwen3", within=ANSWERS, tables=True)
+@verb("score medaesqa_v1 --metric precision", within=ANSWERS, tables=True)
 def score(
     store: Store,
     name: Name,
     judge: str | None = Option(None, metavar="M", help="the model by whose labels to score"),
     metric: str | None = Option(None, metavar="NAME", help="sort systems by it"),
-    limit: options.Limit = None,
 ) -> Report:
     """Score the systems of a set, the best first. Or a run, beside the paper's abstract.
 
@@ -129,4 +128,4 @@ def score(
     """
     from evidencebench_core.answers.report import answers_report
 
-    return answers_report(store, name, judge, metric, limit)
+    return answers_report(store, name, judge, metric)

@@ -188,12 +188,13 @@ def _stopping() -> Iterator[Callable[[], bool]]:
 
 
 def progress_bar(unit: str, total: int | None = None, done: int = 0) -> Any:
-    """A tqdm bar with the remaining time; what was ``done`` earlier counts for the bar, not for the pace."""
+    """A tqdm bar on a terminal; what was ``done`` earlier counts for the bar, not for the pace."""
     from tqdm import tqdm
 
-    every = 0.2 if sys.stderr.isatty() else 10  # seconds
-    scaled = unit == "bytes"
-    return tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, mininterval=every, delay=0.3)
+    is_hidden = not sys.stderr.isatty()
+    return tqdm(
+        total=total, initial=done, unit=unit, unit_scale=unit == "bytes", delay=0.3, disable=is_hidden
+    )
 
 
 def advance(bar: Any, done: int, total: int | None) -> None:
@@ -209,15 +210,18 @@ def write_line(bar: Any, text: str) -> None:
 
 @contextmanager
 def printed_steps() -> Iterator[Callable[[Step], None]]:
-    """A function that draws the steps of long work: every text is printed once, and counted units have a bar."""
-    text = ""
-    with progress_bar("steps") as bar:
+    """A function that draws the steps of long work: every text is printed once, and then has a bar of its own."""
+    text, bar = "", progress_bar("steps")
 
-        def draw(step: Step) -> None:
-            nonlocal text
-            if step.text != text:
-                text = step.text
-                write_line(bar, text)
-            advance(bar, step.done, step.total or None)
+    def draw(step: Step) -> None:
+        nonlocal text, bar
+        if step.text != text:
+            bar.close()
+            text, bar = step.text, progress_bar(step.unit, step.total or None)
+            note(text)
+        advance(bar, step.done, step.total or None)
 
+    try:
         yield draw
+    finally:
+        bar.close()

@@ -81,7 +81,7 @@ def download(
     return Output({"files": list(map(str, paths)), "datasets": documents}, notes=list(map(_outcome, results)))
 
 
-@verb("backup ~/store-2026-11-23.sqlite")
+@verb("backup store-2026-11-23.sqlite")
 def backup(
     store: Store,
     file: Path = Argument(..., metavar="FILE", help="the copy"),
@@ -144,10 +144,10 @@ COLUMNS: Final[dict[Listed, tuple[str, ...]]] = {
 @verb("list instances --dataset train")
 def list_(
     store: Store,
-    kind: Listed = Argument(..., help="what to list"),
+    kind: Listed = Argument(..., metavar="KIND", help="what to list"),
     dataset: options.SomeDataset = None,
 ) -> Output:
-    """List datasets, instances, runs or papers."""
+    """List datasets, instances, runs, papers, items, answers."""
     document = _listed(store, kind, dataset)
     if not document:
         note(f"{store.path} has no {kind} yet.")
@@ -182,10 +182,10 @@ def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, A
     return [asdict(info) for info in kept.all(store)]
 
 
-@verb('rename run 3f2a "my second system"')
+@verb('rename run bm25 "my second system"')
 def rename(
     store: Store,
-    kind: Kind = Argument(..., help="what it is"),
+    kind: Kind = Argument(..., metavar="KIND", help="what it is"),
     name: str = _NAME,
     new: str = Argument(..., metavar="NEW", help="the name it gets"),
 ) -> None:
@@ -195,14 +195,16 @@ def rename(
     print(one_line(f"Renamed {name} to {getattr(info, 'label', None) or info.name}."))
 
 
-@verb("delete run 3f2a --yes")
+@verb("delete run lead --yes")
 def delete(
     store: Store,
-    kind: Deletable = Argument(..., help="what it is; `embeddings all` are those kept for a second look"),
+    kind: Deletable = Argument(
+        ..., metavar="KIND", help="what it is; `embeddings all` are those kept for a second look"
+    ),
     name: str = _NAME,
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
 ) -> int:
-    """Delete something and everything that depends on it. Or empty the cache of embeddings."""
+    """Delete something and all that depends on it. Or empty the cache of embeddings."""
     remove: Callable[[], object]
     if kind == "embeddings":
         from evidencebench_core.retrievers.encoding import cache_folder, cache_size, empty_cache

@@ -34,6 +34,7 @@ class Output:
     code: int = 0  # exit code
     report: Callable[[], Report] | None = None  # for files and papers
     lines: Iterable[str] = ()  # what a terminal shows in place of tables
+    finding: str = ""  # the answer in one sentence
 
 
 def emit(answer: Output | Report, form: TableFormat | None = None, out: Path | None = None) -> None:
@@ -56,8 +57,18 @@ def emit(answer: Output | Report, form: TableFormat | None = None, out: Path | N
 def _output(report: Report) -> Output:
     tables = {name: table.to_dict("records") for name, table in report.printed().items()}
     percent = frozenset[str]().union(*map(report.share_columns, tables))
-    document = report.as_dict()
-    return Output(document, tables, report.title, report.notes, percent, report.legend, report=lambda: report)
+    hidden = [f"{name} ({len(table):,} rows)" for name, table in report.tables.items() if name not in tables]
+    notes = [*report.notes, *(f"Not shown: {part}. `--out FILE` writes it." for part in hidden)]
+    return Output(
+        report.as_dict(),
+        tables,
+        report.title,
+        notes,
+        percent,
+        report.meanings(),
+        report=lambda: report,
+        finding=report.finding,
+    )
 
 
 def note(text: str) -> None:
@@ -73,6 +84,8 @@ def width() -> int:
 def _print(output: Output) -> None:
     if output.title:
         print(one_line(output.title))
+    if output.finding:
+        print(*wrapped(output.finding, width()), sep="\n")
     for heading, rows in output.tables.items():
         if heading:
             print(f"\n{one_line(heading)}")

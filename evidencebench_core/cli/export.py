@@ -18,7 +18,7 @@ from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.words import quantity
 
 
-@verb("export 3f2a --format trec --task er@10 --out bm25.run")
+@verb("export bm25 --format trec --task er@10 --out bm25.run")
 def export(
     store: Store,
     run_id: options.RunId,
@@ -54,7 +54,7 @@ def export_dataset(store: Store, name: options.DatasetName, out: options.Out = N
     note(quantity(info.n_instances - len(left_out), "instance"))
 
 
-@verb("publish 3f2a 9c01 --out site/")
+@verb("publish bm25 lead --out site/")
 def publish(
     store: Store,
     run_ids: options.RunIds,

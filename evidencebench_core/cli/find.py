@@ -1,4 +1,4 @@
-"""``evidencebench find PAPER... --hypothesis H``."""
+"""``evidencebench find PAPER... STATEMENT``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from evidencebench_core.papers.find import Findings
 
 
-@verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
+@verb('find paper.pdf "Night work increases the risk of diabetes."', creates=True)
 def find(
     store: Store,
     ask: options.Ask,
     papers: list[str] = Argument(
         ...,
-        metavar="PAPER...",
+        metavar="PAPER",
         help="files (PDF, web page, JATS, TEI, DOCX, Markdown, text), PMC or PubMed ids, DOIs, folders",
     ),
-    hypothesis: str = Option(..., metavar="TEXT", help="what to look for"),
+    hypothesis: str = Argument(..., metavar="STATEMENT", help="what to look for, in quotation marks"),
     k: int = Option(10, metavar="N", min=1, help="how many sentences"),
     retriever: str | None = Option(None, metavar="R", help="default: evidence-ranker"),
     settings: options.Settings = None,
@@ -43,7 +43,7 @@ def find(
     html: Path | None = Option(None, metavar="PATH", help="write a page to take home (one paper)"),
     pdf: Path | None = Option(None, metavar="PATH", help="write the paper's PDF with highlights (one paper)"),
 ) -> Output:
-    """Show what bears on a hypothesis in any paper."""
+    """Show what bears on a statement in any paper."""
     from evidencebench_core.answers.of_paper import answer_about
     from evidencebench_core.export.findings import findings_document
     from evidencebench_core.export.text import WHOLE, findings_text, remarks
@@ -52,7 +52,7 @@ def find(
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
     if not hypothesis.strip():
-        raise SettingError("--hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
+        raise SettingError("the statement", "is empty", "Write what to look for in the paper.")
     entry = retriever_entry(retriever or DEFAULT_RETRIEVER)
     if entry.sees_gold:
         raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")

@@ -37,7 +37,7 @@ def triplets_of(instances: Sequence[Instance], n_triplets: int, seed: int = 0) -
         if aspects and others:
             usable.append((instance, aspects, others))
     if not usable:
-        raise SettingError("triplets", "there are none to learn from", "Give a dataset with gold evidence.")
+        raise SettingError("the dataset", "has no triplets to learn from", "Give one with gold evidence.")
     rng = np.random.default_rng(seed)
     triplets: Triplets = {"anchor": [], "positive": [], "negative": []}
     for place in rng.integers(len(usable), size=n_triplets):
@@ -56,7 +56,7 @@ def finetune_encoder(triplets: Triplets, model: str, seed: int, trained_on: Trai
         import_module("accelerate")
     except ImportError as error:
         remedy = "Install it: .venv/bin/pip install -c constraints.txt -e '.[finetune]'."
-        problem = f"the package {error.name} is not installed"
+        problem = f"needs the package {error.name}, which is not installed"
         raise RetrieverError("finetune-encoder", problem, remedy) from error
     import sentence_transformers as library
     import torch
@@ -66,7 +66,7 @@ def finetune_encoder(triplets: Triplets, model: str, seed: int, trained_on: Trai
     try:
         folder.mkdir(parents=True)
     except FileExistsError as error:
-        raise SettingError("output", f"{folder} exists already", "Name a new folder.") from error
+        raise SettingError(str(folder), "is there already", "Name a new folder.") from error
     trained_on.write(folder)
     arguments = library.SentenceTransformerTrainingArguments(
         output_dir=str(folder),

@@ -7,14 +7,16 @@ options of its fields.
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
 import typer
 from typer import Option
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from evidencebench_core.cli.emit import emit
 from evidencebench_core.errors import StoreError
@@ -43,7 +45,45 @@ Format = Annotated[
     Option("--format", help="print tables for a paper (LaTeX wants the package booktabs), or data"),
 ]
 Tables = Annotated[Path | None, Option(metavar="FILE", help="write it there (default format: CSV)")]
-app = typer.Typer(help="EvidenceBench: papers with their evidence, retrievers, honest scores.", **_PLAIN)
+HEADINGS: Final = {
+    "App": ("app",),
+    "Data": ("ingest", "download", "list", "show", "rename", "delete", "backup", "export-dataset"),
+    "Runs": ("retrievers", "run", "score", "score-file", "compare", "import-run", "export", "publish"),
+    "Analyses": ("analyse", "notes"),
+    "Papers": ("find", "annotate"),
+    "Models": ("train-ranker", "finetune-encoder", "reliability", "answers"),
+}
+
+
+class _App(TyperGroup):
+    """All verbs, which help lists below `HEADINGS`."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for heading, names in HEADINGS.items():
+            with formatter.section(heading):
+                rows = [(name, self.commands[name].get_short_help_str(60)) for name in names]
+                formatter.write_dl(rows, col_max=16)
+
+
+class _Verb(TyperCommand):
+    """A verb of which no option is given twice, unless it adds up; help names no types of Python."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        for argument in self.params:
+            if isinstance(argument, TyperArgument) and not argument.type_descriptor.is_choice:
+                argument.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        for option in given:
+            if given.count(option) > 1 and not option.multiple:
+                ctx.fail(f"Option '{option.opts[0]}' is given twice.")
+        return super().parse_args(ctx, args)
+
+
+_SUMMARY: Final = "EvidenceBench: papers with their evidence, retrievers, honest scores."
+app = typer.Typer(cls=_App, help=_SUMMARY, **_PLAIN)
 
 
 def group(name: str, summary: str) -> typer.Typer:
@@ -96,7 +136,7 @@ def verb(
             ]
         )
         call.__annotations__ = {name: kind for name, (kind, _) in choices.items()}
-        within.command(example.partition(" ")[0])(call)
+        within.command(example.partition(" ")[0], cls=_Verb)(call)
         return function
 
     return register
@@ -106,9 +146,9 @@ def opened(path: Path | None, create: bool = False) -> Store:
     """The store of ``--store``, else the one in force; a file that is named must be there, unless it may be made."""
     from evidencebench_core.data.store import open_store
 
-    if path is not None and not create and not path.exists():
+    if path is not None and not create and not os.path.exists(path):  # noqa: PTH110 - Path.exists() can raise
         remedy = "Check --store; `evidencebench ingest FILE --store PATH` makes a store."
-        raise StoreError(str(path), "is not there", remedy)
+        raise StoreError(str(path), "is not there, or cannot be reached", remedy)
     return open_store(path)
 
 

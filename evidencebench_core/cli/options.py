@@ -22,9 +22,11 @@ RunIds = Annotated[list[str], Argument(metavar="RUN", help="runs: ids, how they 
 SomeRuns = Annotated[list[str] | None, Argument(metavar="RUN", help="runs: ids, how they begin, or names")]
 Task = Annotated[str, Option(metavar="T", help="such as er@optimal, er@10 or result-er@5")]
 Tasks = Annotated[list[str] | None, Option("--task", metavar="T", help="such as er@10 (may be repeated)")]
-Limit = Annotated[int | None, Option(metavar="N", min=1, help="only the first N")]
+Limit = Annotated[int | None, Option(metavar="N", min=1, help="only the first N of them")]
 Missing = Annotated[Literal["report", "zero"], Option(help="instances without an answer: named, or scored 0")]
-Settings = Annotated[list[str] | None, Option("--set", metavar="KEY=VALUE", help="may be repeated")]
+Settings = Annotated[
+    list[str] | None, Option("--set", metavar="KEY=VALUE", help="a setting (may be repeated)")
+]
 Model = Annotated[str, Option(metavar="M", help="the model, as the server calls it")]
 NewName = Annotated[str | None, Option(metavar="NAME", help="(default: after its source)")]
 Out = Annotated[Path | None, Option(metavar="FILE", help="write it to this file")]

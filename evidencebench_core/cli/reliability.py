@@ -63,7 +63,7 @@ def run(
     tests = [reliability_task(name) for name in task] if task else list(RELIABILITY_TASKS.values())
     fields = {name for test in tests for name in test.settings.model_fields}
     if unknown := given.keys() - fields:
-        raise SettingError("--set", f"{min(unknown)} is a setting of none of these tests", "See the manual.")
+        raise SettingError(f"setting {min(unknown)}", "is not one of these tests", "See the manual.")
     plans: list[Plan] = []
     judged: list[Plan] = []
     for test in tests:

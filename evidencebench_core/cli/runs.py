@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,7 +63,9 @@ def run(
     sample: int | None = Option(None, metavar="N", min=1, help="a random N, papers whole"),
     seed: int = Option(0, metavar="S", min=0, help="of the sample"),
     settings: options.Settings = None,
-    variant: str | None = Option(None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S]"),
+    variant: list[str] | None = Option(
+        None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S] (may be repeated)"
+    ),
     wordings: Path | None = Option(None, metavar="FILE", help="first keep these (see below)"),
 ) -> Output:
     """Run a retriever over a dataset, or go on with it.
@@ -80,28 +83,30 @@ def run(
     if wordings is not None:
         n_added = add_wordings(store, dataset, read_wordings(wordings), str(wordings))
         note(f"{quantity(n_added, 'wording')} of {wordings} kept beside {dataset}")
-    planned = plan(
+    tasks = task or DEFAULT_TASKS
+    plan_of = partial(
+        plan,
         store,
         dataset,
         system_at(retriever, values, store) if is_own else retriever,
         values,
-        task or DEFAULT_TASKS,
+        tasks,
         limit,
         sample=Sample(sample, seed) if sample is not None else None,
-        variant=variant_named(store, dataset, variant) if variant else None,
         llm=work.llm(store) if not is_own and retriever_entry(retriever).asks_server else None,
         fresh=work.again,
     )
+    plans = [plan_of(variant=variant_named(store, dataset, name)) for name in variant or ()] or [plan_of()]
 
     def result(reports: list[Progress]) -> Output:
-        if planned.left_out:
-            note(f"{quantity(planned.left_out, 'instance')} left out: they have no such variant")
-        info = RunStore(store).run(planned.run_id)
-        output = _scored_runs(store, {info: task or DEFAULT_TASKS})
-        document = run_document(info, RunStore(store).outcomes(info.id)) | {"scores": output.document}
-        return replace(output, document=document)
+        if n_left_out := sum(planned.left_out for planned in plans):
+            note(f"{quantity(n_left_out, 'instance')} left out: they have no such variant")
+        infos = [RunStore(store).run(planned.run_id) for planned in plans]
+        output = _scored_runs(store, dict.fromkeys(infos, tasks))
+        documents = [run_document(info, RunStore(store).outcomes(info.id)) for info in infos]
+        return replace(output, document={"runs": documents, "scores": output.document})
 
-    return carry_out(store, [planned], work, "instance", result)
+    return carry_out(store, plans, work, "instance", result)
 
 
 def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
@@ -116,7 +121,7 @@ def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dic
     return document | ({"outcomes": dict(outcomes)} if outcomes else {})
 
 
-@verb("score 3f2a 9c01 --task er@10 --format latex", tables=True)
+@verb("score bm25 lead --task er@10 --format latex", tables=True)
 def score(
     store: Store, run_ids: options.RunIds, task: options.Tasks = None, missing: options.Missing = "report"
 ) -> Output:
@@ -148,7 +153,8 @@ def _scored_runs(
         of_run = [score_run(store, info, name, missing) for name in names]
         for result in of_run:
             n_seen = len(seen & result.per_instance.keys())
-            document = result.as_dict() | {"run": info.id, "n_trained_on": n_seen}
+            of_info = {"run": info.id, "label": info.label, "dataset": info.dataset, "n_trained_on": n_seen}
+            document = result.as_dict() | of_info
             if result.task.name in outcomes:
                 document["outcomes"] = outcomes[result.task.name]
             documents.append(document)
@@ -177,7 +183,8 @@ def _scored(
     percent = ("recall", "low", "high", "standard_error", *shares, "ceiling", "random")
     left_out = dict.fromkeys(line for _, result in scores for line in result.notes)
     sufficient = [SUFFICIENT_NOTE] if any(result.sufficient for _, result in scores) else []
-    return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
+    tables = {"": rows} if rows else {}
+    return Output(document, tables, title, [*left_out, *sufficient, *notes], percent, legend)
 
 
 def _warn(
@@ -217,10 +224,10 @@ def score_file(
     result = score_predictions(store, dataset, selections, chosen, missing=missing)
     _warn(store, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
-    return _scored(result.as_dict(), [("", result)], title)
+    return _scored([result.as_dict()], [("", result)], title)
 
 
-@verb("compare 3f2a 9c01 --task er@10", tables=True)
+@verb("compare bm25 lead --task er@10", tables=True)
 def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@optimal") -> Report:
     """Compare runs in pairs. Papers are drawn whole, p-values adjusted by Holm."""
     from evidencebench_core.analyses.comparison import compare as compare_runs
@@ -230,8 +237,8 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
     report = compare_runs(store, infos, task)
     if not any(report.tables["pairs"]["n"]):
         remedy = "`evidencebench list runs` lists what each has answered."
-        problem = f"are not two with an instance that both answered on {task}"
-        raise SettingError(f"runs {', '.join(run_ids)}", problem, remedy)
+        problem = f"has no two runs with an instance that both answered on {task}"
+        raise SettingError("the comparison", problem, remedy)
     _warn(store, infos[0].dataset, infos)
     return report
 
@@ -283,24 +290,23 @@ def train_ranker(
     out: Path | None = Option(None, metavar="FOLDER", help="where to (default: where evidence-ranker looks)"),
 ) -> Output:
     """Train evidence-ranker on gold, and cross-validate it. Several datasets may be named."""
+    from evidencebench_core.runs import RunStore
     from evidencebench_core.runs import train_ranker as training
 
     with printed_steps() as report:
         done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
-    document: dict[str, Any] = {"n_trained_on": done.n_instances, "model": str(done.path)}
-    document |= {"weights": done.digest, "run": done.run_id}
-    document["cross_validated"] = {task: score.as_dict() for task, score in done.scores.items()}
+    document = {"n_trained_on": done.n_instances, "model": str(done.path), "weights": done.digest}
     notes = [
         f"Model {done.digest}, {done.seconds:.0f} s: {done.path}",
         f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{f' --set model={out}' if out else ''}",
         f"It has seen these {quantity(done.n_instances, 'instance')}: its own scores on them are no estimate. "
         "The dataset's terms hold for the model.",
     ]
-    if not done.scores:
-        return Output(document, notes=notes)
-    notes.append(f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
-    title = f"{done.datasets[0].name}, cross-validated by paper in {done.n_folds} folds"
-    return _scored(document, [("", result) for result in done.scores.values()], title, notes)
+    infos = [RunStore(store).run(done.run_id)] if done.run_id else []
+    output = _scored_runs(store, {info: tuple(done.scores) for info in infos})
+    documents = [run_document(info, {}) for info in infos]
+    document |= {"runs": documents, "scores": output.document}
+    return replace(output, document=document, notes=[*output.notes, *notes])
 
 
 @verb("finetune-encoder --dataset train --out encoder --triplets 20000")

@@ -71,8 +71,9 @@ class Database:
         try:
             if self.path.exists() and not self.path.is_file():
                 raise StoreError(str(self.path), "is not a file", _ANOTHER)
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.touch(mode=0o600)  # SQLite's files beside it are like it
+            if not self.path.exists():
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.touch(mode=0o600)  # SQLite's files beside it are like it
         except OSError as error:
             raise StoreError(str(self.path), f"cannot be made ({error.strerror})", _ANOTHER) from error
         db = sqlite3.connect(self.path, _WAIT, 0, None, check_same_thread=False, factory=_Connection)
@@ -104,7 +105,9 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            name = getattr(error, "sqlite_errorname", "")  # SQLITE_IOERR_READ is one of SQLITE_IOERR
+            # SQLITE_IOERR_READ is one of SQLITE_IOERR; without a code a text is no UTF-8, or a record is none
+            is_damage = isinstance(error, sqlite3.OperationalError)
+            name = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT" if is_damage else "")
             meanings = vocabulary("errors.toml")["sqlite"].items()
             problem, remedy = next((meaning for code, meaning in meanings if name.startswith(code)), ("", ""))
             if not problem:

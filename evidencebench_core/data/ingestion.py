@@ -68,7 +68,7 @@ def ingest(
             sha256 += file.sha256()
     elif corpus is not None:
         remedy = f"The format {format} has none: leave it out."
-        raise SettingError("corpus", f"is {shown(str(corpus))}", remedy)
+        raise SettingError("corpus", f"cannot be {shown(str(corpus))}", remedy)
     if format != "released":
         sha256 = digest([format, sha256])
     present = store.datasets()

@@ -7,7 +7,7 @@ from typing import Any, Generic
 
 from evidencebench_core.data.primitives import T, by_name, checked_name, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import StoreError, UnknownNameError, shown
+from evidencebench_core.errors import DataError, StoreError, UnknownNameError, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,11 @@ class NamedSets(Generic[T]):
             if info.sha256 == sha256:
                 return info
         name = checked_name(name, self.noun)
-        row = {"added_at": now(), **values, "name": name, "sha256": sha256, "body": to_blob(body)}
+        try:
+            blob = to_blob(body)
+        except TypeError as error:  # half a surrogate pair, a number of more than 64 bits
+            raise DataError(name, f"cannot be stored ({error})", "Correct that in the file.") from error
+        row = {"added_at": now(), **values, "name": name, "sha256": sha256, "body": blob}
         marks = ", ".join(f":{column}" for column in row)
         return self._write(store, f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
 

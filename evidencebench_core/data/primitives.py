@@ -82,7 +82,7 @@ def checked_name(name: str, noun: str) -> str:
     name = one_line(name).strip()
     if not 0 < len(name) <= 100:
         problem = f"has {len(name):,} characters" if name else "is blank"
-        raise StoreError(f"name of the {noun}", problem, "Give it a name of at most 100 characters.")
+        raise StoreError(f"the name of the {noun}", problem, "Give it a name of at most 100 characters.")
     return name
 
 

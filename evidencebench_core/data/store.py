@@ -15,7 +15,7 @@ from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, EvidenceSet, 
 from evidencebench_core.data.primitives import by_name, from_blob, to_blob
 from evidencebench_core.data.search import fts_terms
 from evidencebench_core.data.sections import section_titles
-from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import DamageError, StoreError, UnknownNameError, did_you_mean, shown
 
 MARKED_BY_HAND: Final = "marked by hand"
 """The source of the datasets that `ingest.add_instance` makes: they grow, and come from no file."""
@@ -91,8 +91,14 @@ class Store(Database):
         if path.is_dir() or is_in_use or (path.exists() and not overwrite):
             problem = "is a store in use" if is_in_use else "is there already"
             raise StoreError(str(path), problem, "Name another file, or replace one with --overwrite.")
-        with whole_file(path, private=True) as stream, self.read() as db:
-            db.execute("VACUUM INTO ?", (stream.name,))
+        try:
+            with whole_file(path, private=True) as stream, self.read() as db:
+                db.execute("VACUUM INTO ?", (stream.name,))
+        except StoreError as error:
+            place = (
+                error.place if isinstance(error, DamageError) else str(path)
+            )  # it is the copy's disk that is full
+            raise type(error)(place, error.problem, error.remedy) from error
         return path.stat().st_size
 
     def datasets(self) -> tuple[DatasetInfo, ...]:

@@ -62,7 +62,7 @@ def import_run(
         raise DataError(str(path), problem, "Name the task that they are for (--task).")
     taken = [question for question in ("", *questions) if runs.done(spec.id, question)]
     if taken:
-        problem = f"there is an imported run of this name with answers for {', '.join(filter(None, taken)) or 'all'}"
+        problem = f"is that of an imported run with answers for {', '.join(filter(None, taken)) or 'all'}"
         raise SettingError(f"name {shown(name)}", problem, "Choose another name, or delete that run first.")
     runs.create(spec, results=results)
     return runs.run(spec.id)

@@ -136,7 +136,7 @@ class AnswerStore:
             try:
                 await asyncio.to_thread(_write, self._store, rows, self._run_id, cost)
             except StoreError as error:
-                problem = f"{error.problem}: paid answers could not be kept"
+                problem = f"{error.problem}, so that paid answers could not be kept"
                 raise LLMError(error.place, problem, error.remedy, stops_run=True) from error
 
 

@@ -211,7 +211,7 @@ class Turns:
         most = self._most(call)
         if problem := self._budget.problem(call.model, most, Spending()):
             remedy = "Raise it and start again: stored answers cost nothing."
-            raise BudgetReachedError("budget", f"the cap {problem}", remedy, stops_run=True)
+            raise BudgetReachedError("the cap", problem, remedy, stops_run=True)
         if (wait := self._paused_until - current_time()) > 0:
             self.note = f"waiting {math.ceil(wait)} s: the server asks for fewer calls"
             return wait

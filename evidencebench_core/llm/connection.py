@@ -35,7 +35,7 @@ class Connection:
     def check(self) -> None:
         """Raise `SettingError` if the server cannot be asked."""
         if self.base_url == OPENAI and not self.api_key:
-            raise SettingError("model server", "no key is set", _REMEDY)
+            raise SettingError("the model server", "has no key", _REMEDY)
         check_address(self.base_url)
         check_key(self.api_key or "")
 
@@ -58,14 +58,14 @@ def check_address(text: str) -> None:
     except ValueError:
         is_address = False
     if not (is_address and text.isascii() and text.isprintable() and not set(text) & set(' `<>"@?#')):
-        raise SettingError("address of the server", "is no plain web address", _REMEDY)
+        raise SettingError("the server's address", "is no plain web address", _REMEDY)
 
 
 def check_key(text: str) -> None:
     """Raise `SettingError`, without the text, if it cannot be a key."""
     if not (text.isascii() and text.isprintable() and " " not in text):
         problem = "has a space, a line end, or a character that is not ASCII"
-        raise SettingError("key of the server", problem, "Copy it again.")
+        raise SettingError("the server's key", problem, "Copy it again.")
 
 
 def connection_from_environment() -> Connection:

@@ -18,7 +18,7 @@ Covers = Sequence[frozenset[int]]
 
 def check_budget(budget: int | None) -> None:
     if budget is not None and budget < 0:
-        raise SettingError("budget", f"is {shown(budget)}", "Give the number of sentences, 0 or more.")
+        raise SettingError("budget", f"cannot be {shown(budget)}", "Give the number of sentences, 0 or more.")
 
 
 def aspect_recall(selection: Iterable[int], covers: Covers) -> float | None:

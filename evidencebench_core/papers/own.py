@@ -101,5 +101,5 @@ class OwnPapers:
 def _checked_name(name: str) -> str:
     stripped = clean_text(name)[:_LONGEST_NAME].strip()
     if not stripped:
-        raise PaperError("name of the paper", "is empty", "Give it a name.")
+        raise PaperError("the name of the paper", "is empty", "Give it a name.")
     return stripped

@@ -35,7 +35,9 @@ def misspellings(
     """
     for name, value in (("n", min(numbers)), ("seed", seed)):
         if value < 0:
-            raise SettingError(f"spelling {name}", f"is {shown(value)}", "Give 0 or a positive number.")
+            raise SettingError(
+                f"spelling {name}", f"cannot be {shown(value)}", "Give 0 or a positive number."
+            )
     can_change = string.ascii_letters if keep_digits else string.ascii_letters + string.digits
     words = list((_LETTERS if keep_digits else _WORD).finditer(text))
     rng = random.Random(f"spelling {seed} {text}")  # noqa: S311 - a reproducible draw, not a secret

@@ -54,7 +54,8 @@ def read_items(path: Path) -> tuple[Kind, tuple[Item, ...]]:
             item = Item(**({"id": number} if is_pairs else {}) | known)
         except ValidationError as error:
             first = error.errors()[0]
-            problem = f"is {shown(first['input'])}: {first['msg']}"
+            wrong = f"is {shown(first['input'])}: {first['msg'].replace('Input', 'it')}"
+            problem = "is missing" if first["type"] == "missing" else wrong
             raise DataError(f"{place}, {first['loc'][0]}", problem, _FORM) from error
         if "context" in columns and not item.context and not values.get("context_may_miss"):
             raise DataError(f"{place}, context", "is empty", "Give every item a context, or none at all.")

@@ -189,7 +189,7 @@ def reliability_task(name: str) -> ReliabilityTask:
         if wanted in {task.name, *task.number.lower().split(", ")}:
             return task
     remedy = f"{did_you_mean(wanted, RELIABILITY_TASKS)}Tasks are: {', '.join(RELIABILITY_TASKS)}."
-    raise SettingError("reliability task", f"{shown(name)} is not known", remedy)
+    raise SettingError(f"reliability task {shown(name)}", "is not known", remedy)
 
 
 def task_settings(task: ReliabilityTask, settings: Mapping[str, object]) -> dict[str, Setting]:

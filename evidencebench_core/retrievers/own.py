@@ -40,7 +40,7 @@ class OwnSystem(Retriever):
         self._rank, self._logged = getattr(system, "rank", system), set[str]()
         if not callable(self._rank) or isinstance(system, type):
             remedy = "Give a function of a Query, or an object with a method rank(query)."
-            raise SettingError(f"system {shown(self.label)}", f"is {shown(system)}", remedy)
+            raise SettingError(f"system {shown(self.label)}", f"cannot be {shown(system)}", remedy)
         self.by_budget = bool(getattr(system, "by_budget", False))  # type: ignore[misc]
         self.by_focus = bool(getattr(system, "by_focus", True))
         self.training = getattr(system, "training", ())

@@ -80,10 +80,10 @@ class Settings(BaseModel):
         if name not in cls.model_fields:
             known = fields_of(cls)
             remedy = names_hint(name, known, "Settings") if known else "It takes no settings."
-            return SettingError(owner, f"there is no setting {shown(name)}", remedy)
+            return SettingError(owner, f"has no setting {shown(name)}", remedy)
         field = _field(cls, name)
         remedy = f"Give {field.allowed()}." + (f" {field.help}" if field.kind is tuple else "")
-        return SettingError(owner, f"{name} cannot be {shown(first['input'])}", remedy)
+        return SettingError(owner, f"cannot take {shown(first['input'])} for {name}", remedy)
 
 
 @dataclass(frozen=True, slots=True)

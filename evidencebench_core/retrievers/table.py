@@ -41,10 +41,10 @@ def retriever_entry(name: str) -> type[Retriever]:
     """The retriever of that name; `SettingError` if there is none, `RetrieverError` if it is not run here."""
     if name in ELSEWHERE:
         remedy = "Import or evaluate it again for the answers that are missing."
-        raise RetrieverError(f"{name} run", f"{ELSEWHERE[name]}, which is not here to be asked", remedy)
+        raise RetrieverError(f"{name} run", f"cannot be asked: {ELSEWHERE[name]}", remedy)
     if name not in RETRIEVERS:
         hint = names_hint(name, RETRIEVERS, "Names")
-        raise SettingError("retriever", f"there is none called {shown(name)}", hint)
+        raise SettingError(f"retriever {shown(name)}", "is not known", hint)
     return RETRIEVERS[name]
 
 

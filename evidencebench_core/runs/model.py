@@ -33,7 +33,9 @@ class Sample:
     def ids(self, store: Store, dataset: DatasetInfo) -> tuple[str, ...]:
         """The instances drawn, in the order of the file."""
         if self.n < 1:
-            raise SettingError("sample", f"is {shown(self.n)}", "Give a number of instances, 1 or more.")
+            raise SettingError(
+                "sample", f"cannot be {shown(self.n)}", "Give a number of instances, 1 or more."
+            )
         paper_ids = store.paper_ids(dataset)
         n_instances = Counter(paper_ids.values())
         papers = sorted(n_instances)

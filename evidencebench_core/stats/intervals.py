@@ -191,7 +191,7 @@ def ratios(
     """
     top_array, bottom_array = finite(tops, "tops"), finite(bottoms, "bottoms")
     if top_array.shape != bottom_array.shape or top_array.ndim != 2:
-        problem = f"tops have the shape {top_array.shape}, bottoms {bottom_array.shape}"
+        problem = f"have tops of the shape {top_array.shape}, and bottoms of {bottom_array.shape}"
         raise SettingError("ratios", problem, "Give one row a unit and one column a ratio.")
     counts = np.stack([top_array, bottom_array], axis=1)
     sums = cluster_sums(counts, cluster_numbers(clusters, len(counts)))

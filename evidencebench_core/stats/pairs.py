@@ -56,7 +56,7 @@ def paired(a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None) -> Pai
     array_a, array_b = finite(a, "a"), finite(b, "b")
     n = len(array_a)
     if array_b.shape != (n,):
-        raise SettingError("paired", f"a has {n} values, b has {len(array_b)}", "Pair them by instance.")
+        raise SettingError("paired", f"is given {n} values and {len(array_b)}", "Pair them by instance.")
     differences = np.round(array_a - array_b, _DECIMALS)
     numbers = cluster_numbers(clusters, n)
     sums = np.round(cluster_sums(differences, numbers), _DECIMALS)
@@ -104,7 +104,9 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     largest = 0.0
     for rank, (p, place) in enumerate(known):
         if not 0.0 <= p <= 1.0:
-            raise SettingError(f"p_values[{place}]", f"is {shown(p)}", "A p-value lies between 0 and 1.")
+            raise SettingError(
+                f"p_values[{place}]", f"cannot be {shown(p)}", "A p-value lies between 0 and 1."
+            )
         largest = max(largest, (len(known) - rank) * p)
         adjusted[place] = min(1.0, largest)
     return tuple(adjusted)

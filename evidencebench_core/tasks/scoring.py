@@ -166,7 +166,7 @@ def score(
     """
     task = task_named(task)
     if missing not in ("report", "zero"):
-        raise SettingError("missing", f"is {shown(missing)}", "Choices are: report, zero.")
+        raise SettingError("missing", f"cannot be {shown(missing)}", "Choices are: report, zero.")
     instances = set[str]()
     skipped, recalls = dict[str, str](), dict[str, float]()
     unanswered: list[str] = []
@@ -205,7 +205,7 @@ def score(
         first = ", ".join(map(shown, unknown[:3])) + (", …" if len(unknown) > 3 else "")
         raise SelectionError(
             "selections",
-            f"{len(unknown)} of {len(selections)} belong to no instance of the dataset: {first}",
+            f"have {len(unknown)} of {len(selections)} ids that no instance of the dataset has: {first}",
             "Check the ids, and that the dataset is the one that was predicted.",
         )
     clusters = [name if papers is None else papers[name] for name in recalls]

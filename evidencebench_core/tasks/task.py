@@ -73,5 +73,5 @@ def task_named(name: str | Task) -> Task:
     match = _AT_K.fullmatch(plain)
     if match is None:
         remedy = f"Tasks are: {', '.join(TASKS)}, and er@K or result-er@K for any K from 1 up."
-        raise SettingError("task", f"is {shown(name)}", remedy)
+        raise SettingError(f"task {shown(name)}", "is not known", remedy)
     return Task(plain, "all" if match[1] == "er" else "results", int(match[2]))

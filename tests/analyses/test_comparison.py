@@ -56,7 +56,7 @@ def test_systems_by_hand(tmp_path: Path) -> None:
     assert found.labels == {whole: "lead", part: "abstract-tail"}
     assert (found.recalls.index.tolist(), found.papers) == (["a", "c"], ["p", "q"])
     assert found.recalls.T.to_numpy().tolist() == [[0.5, 1.0], [1.0, 0.0]]
-    assert found.notes == ("Left out: 1 instances that abstract-tail has not answered.",)
+    assert found.notes == ("Left out: 1 instance that abstract-tail has not answered.",)
     with pytest.raises(SettingError):
         systems(store, [], "er@2")
     with pytest.raises(SettingError):

@@ -42,7 +42,7 @@ def test_by_hand(report_of: Callable[..., Report]) -> None:
         ("two", "A1", "only B"), ("two", "A2", "only B"),  # the instance with most of a disagreement first
         ("one", "A1", "only A"), ("one", "A3", "only B"), ("one", "A4", "neither"), ("one", "A2", "both"),
     ]  # fmt: skip
-    assert any("1 instances that a run has not answered" in note for note in report.notes)
+    assert any("1 instance that a run has not answered" in note for note in report.notes)
 
 
 def test_what_counts(report_of: Callable[..., Report]) -> None:

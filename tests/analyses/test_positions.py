@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.frame import aspects, gold_frame, picks
-from evidencebench_core.analyses.positions import finding, instances_in_bucket, positions
+from evidencebench_core.analyses.positions import instances_in_bucket, positions
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.runs import RunStore
@@ -89,8 +89,8 @@ def test_the_middle_against_the_rest(tmp_path: Path) -> None:
     assert pd.isna(middle["low"])  # the papers are alike
     assert (middle["n_middle"], middle["n_rest"]) == (2, 4)
     assert middle["chance_difference"] == pytest.approx(0.0)
-    said = finding(report.tables["middle"], pd.DataFrame())
-    assert "lead finds 100.0 points less (no interval" in said
+    assert "lead finds 100.0 points less (no interval" in report.finding
+    assert "random picks: 0.0 points more" in report.finding
 
 
 def test_all_stands_on_what_every_run_answered(store: Store) -> None:

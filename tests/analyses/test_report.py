@@ -23,11 +23,12 @@ TABLE = pd.DataFrame(
 
 
 def test_as_json_the_undefined_is_null_and_numbers_are_plain() -> None:
-    document = Report("T", {"t": TABLE, "none": TABLE[:0]}, ("a note",)).as_dict()
+    document = Report("T", {"t": TABLE, "none": TABLE[:0]}, ("a note",), finding="So.").as_dict()
     first = {"n": 1, "share": 0.5, "places": [1, 2], "name": "<b>", "few": True, "rank": 1, "gap": None}
     second = {"n": 2, "share": None, "places": [], "name": None, "few": False, "rank": None, "gap": 1.0}
     assert json.loads(json.dumps(document, allow_nan=False)) == {
         "title": "T",
+        "finding": "So.",
         "tables": {"t": [first, second], "none": []},
         "notes": ["a note"],
     }
@@ -45,6 +46,14 @@ def test_shares_are_known_by_their_columns_and_bounds_stand_beside_them() -> Non
     report = Report("T", {"bounded": bounded, "counts": bounded[["low", "n"]]})
     assert report.share_columns("bounded") == {"recall", "low", "high"}
     assert report.share_columns("counts") == set()
+
+
+def test_columns_that_are_shown_have_their_meanings() -> None:
+    legend = {"n": "how many", "gap": "none is shown", "share": "of all"}
+    report = Report(
+        "T", {"t": TABLE, "hidden": TABLE}, legend=legend, brief={"t": ["n", "few"], "hidden": ()}
+    )
+    assert report.meanings().keys() == {"n", "few"}
 
 
 def test_html_is_escaped() -> None:

@@ -35,7 +35,7 @@ def test_the_instance_of_a_comparison(tmp_path: Path) -> None:
     )
     assert (counts.n_prompts, counts.n_quotes, counts.n_quotes_found) == (7, 5, 4)
     assert counts.left_out == {"no open licence": 1, "no full text": 1, "fewer than 2 outcomes covered": 1}
-    assert "PMC103: is not in" in counts.unread[0]
+    assert "PMC103 is not in" in counts.unread[0]
     (tmp_path / "annotations_merged.csv").write_bytes((tmp_path / "v2_annotations.csv").read_bytes())
     assert instances(tmp_path)[1].n_quotes == 5  # the same answers again
 

@@ -43,7 +43,8 @@ class Command:
         return printed.document
 
     def run(self, retriever: str, *words: str | Path, dataset: str = "tiny") -> str:
-        return str(self.json("run", "--dataset", dataset, "--retriever", retriever, *words)["run"])
+        (run,) = self.json("run", "--dataset", dataset, "--retriever", retriever, *words)["runs"]
+        return str(run["run"])
 
     def failure(self, *words: str | Path) -> str:
         """The one line in which a call fails."""

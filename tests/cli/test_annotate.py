@@ -24,7 +24,7 @@ TEXT = "Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work rai
 def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path) -> None:
     file, page = tmp_path / "night.txt", tmp_path / "page.html"
     file.write_text(TEXT)
-    words = ("find", file, "--retriever", "dense", "--html", page, "--hypothesis")
+    words = ("find", "--retriever", "dense", "--html", page, file)
     document = command.json(*words, "Night work causes diabetes.")
     assert document["papers"][0]["picks"][0]["text"] == "Night work raised the risk of diabetes."
     assert page.read_text().count('class="sheet"') == 2
@@ -32,14 +32,14 @@ def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path)
     assert command(*words, "Night work.", "--pdf", tmp_path / "out.pdf").code == 1  # a text is no PDF
     file = tmp_path / "night.pdf"
     file.write_bytes(paged())
-    assert command("find", file, "--pdf", tmp_path / "out.pdf", "--hypothesis", "A sentence.").code == 0
+    assert command("find", file, "A sentence.", "--pdf", tmp_path / "out.pdf").code == 0
     assert b"/Highlight" in (tmp_path / "out.pdf").read_bytes()
 
 
 def test_find_asks_a_model_what_the_paper_says(command: Command, asks: Any, tmp_path: Path) -> None:
     file = tmp_path / "tea.txt"
     file.write_text(tea.TEXT)
-    words = ("find", file, "--retriever", "lead", "--hypothesis", tea.HYPOTHESIS, "--answer", "--stances")
+    words = ("find", file, tea.HYPOTHESIS, "--retriever", "lead", "--answer", "--stances")
     assert "--model" in command.failure(*words)
     with asks(tea.model):
         document, printed = command.json(*words, "--model", "M"), command(*words, "--model", "M")

@@ -30,8 +30,20 @@ def test_run_prints_the_id_then_the_scores(command: Command, tiny: Path) -> None
     assert [row.split()[0].lower() for row in rows[:4]] == TASKS
     assert (rows[2].split()[1], rows[2].split()[-3:]) == ("100.0", ["5", "1", "0"])
     again = command(*RUN, "oracle", "--json")
-    assert again.document["run"] == listed["run"]
+    assert [run["run"] for run in again.document["runs"]] == [listed["run"]]
     assert "6 of 6 instances already answered" in again.err
+
+
+def test_variants_add_up(command: Command, tiny: Path) -> None:
+    words = ("--task", "er@10", "--variant", "spelling:n=1", "--variant", "spelling:n=2")
+    document = command.json(*RUN, "bm25", *words)
+    assert [run["variant"] for run in document["runs"]] == ["spelling:n=1,seed=0", "spelling:n=2,seed=0"]
+    assert [score["run"] for score in document["scores"]] == [run["run"] for run in document["runs"]]
+    asked = command.json(
+        "analyse", "variants", command.run("bm25"), "--task", "er@10", "--question", "spelling"
+    )
+    names = [row["wording"] for row in asked["tables"]["wordings"]]
+    assert [name.partition(",")[0] for name in names] == [f"spelling:n={n}" for n in (1, 2, 3, 10, 20, 50)]
 
 
 def test_failed_instances_end_with_1_and_are_tried_again(
@@ -46,11 +58,11 @@ def test_failed_instances_end_with_1_and_are_tried_again(
 
     monkeypatch.setattr(Lead, "retrieve", fails_once)
     printed = command(*RUN, "lead", "--task", "er@10", "--json")
-    assert (printed.code, printed.document["n_failed"]) == (1, 1)
+    assert (printed.code, printed.document["runs"][0]["n_failed"]) == (1, 1)
     assert printed.document["scores"][0]["missing"] == ["tiny_3"]
-    assert "lead on[U+001B] tiny_3: is out of order." in printed.err.splitlines()[-1]
+    assert "Lead on[U+001B] tiny_3 is out of order." in printed.err.splitlines()[-1]
     monkeypatch.setattr(Lead, "retrieve", answer)
-    assert command.json(*RUN, "lead", "--task", "er@10")["n_failed"] == 0
+    assert command.json(*RUN, "lead", "--task", "er@10")["runs"][0]["n_failed"] == 0
 
 
 def test_a_file_is_scored_and_an_exported_ranking_imported(
@@ -59,10 +71,11 @@ def test_a_file_is_scored_and_an_exported_ranking_imported(
     # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}
     path = written({"tiny_0": [5, 0], "tiny_1": []}, tmp_path / "predictions.json")
     words = ("score-file", "--dataset", "tiny", "--predictions", path, "--task", "er@optimal")
-    document = command.json(*words)
+    (document,) = command.json(*words)
     assert document["per_instance"] == {"tiny_0": 1.0, "tiny_1": 0.0}
     assert (document["n_scored"], document["n_missing"], document["n_empty"]) == (2, 4, 1)
-    assert command.json(*words, "--missing", "zero")["aspect_recall"] == pytest.approx(1 / 6)
+    (with_zeros,) = command.json(*words, "--missing", "zero")
+    assert with_zeros["aspect_recall"] == pytest.approx(1 / 6)
     lead = command.run("lead")
     command("export", lead, "--format", "trec", "--task", "er@99", "--out", path)
     words = ("import-run", "--dataset", "tiny", "--predictions", path, "--name", "mine")
@@ -101,7 +114,7 @@ def test_a_cap_is_exact_and_the_next_start_does_the_rest(command: Command, tiny:
         assert len(server.requests) == 2
         done = command(*MODEL, "--json")
         assert done.document["spending"]["calls"] == 4
-        assert done.document["outcomes"]["er@10"]["selection"] == 6
+        assert done.document["runs"][0]["outcomes"]["er@10"]["selection"] == 6
         assert "sk-secret" not in done.out + done.err
         assert command.json(*MODEL, "--estimate")["estimate"]["calls"] == 0
         assert command(*MODEL, "--fresh").code == 0

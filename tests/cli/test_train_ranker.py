@@ -28,22 +28,22 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
     monkeypatch.setattr(training, "N_EPOCHS", 1)
     command("ingest", ROOT / "sample_data" / "sample_data.json", "--name", "sample")
     document = command.json(*TRAIN, "--folds", "3")
-    assert (document["n_trained_on"], len(document["cross_validated"])) == (6, 4)
+    assert (document["n_trained_on"], len(document["scores"])) == (6, 4)
     assert read_model(tmp_path / "ranker")[1] == document["weights"]
     # the answers of the cross-validation are a run whose score is the one in the table
-    scored = command("score", document["run"], "--json")
-    for score in scored.document:
-        assert score["aspect_recall"] == document["cross_validated"][score["task"]]["aspect_recall"]
-        assert score["n_trained_on"] == 0
-    run = RunStore(open_store()).run(document["run"])
+    (of_folds,) = document["runs"]
+    scored = command("score", of_folds["run"], "--json")
+    assert scored.document == document["scores"]
+    assert [score["n_trained_on"] for score in scored.document] == [0] * 4
+    run = RunStore(open_store()).run(of_folds["run"])
     assert run.label == "evidence-ranker cross-validated [3 folds, seed 0]"
     with pytest.raises(RetrieverError, match="had not seen its paper"):
         execute(plan(open_store(), "sample", run.retriever, run.settings))
     ran, other = (command(*RUN, name, "--dataset", "sample") for name in ("evidence-ranker", "bm25"))
     assert "6 instances were in its model's training data" in ran.err
-    again = command("score", ran.document["run"], "--json")
-    assert ran.document["n_trained_on"] == again.document[0]["n_trained_on"] == 6
-    assert other.document["n_trained_on"] == 0
+    again = command("score", ran.document["runs"][0]["run"], "--json")
+    assert ran.document["scores"][0]["n_trained_on"] == again.document[0]["n_trained_on"] == 6
+    assert other.document["scores"][0]["n_trained_on"] == 0
     assert [call.err.count("WARNING") for call in (scored, ran, again, other)] == [0, 1, 1, 0]
     # an encoder that was trained on one of the papers is told, too
     store, folder = open_store(), tmp_path / "encoder"
@@ -53,8 +53,12 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
     (first, *_) = store.ids("sample")
     TrainedOn("sample", 1, (store.paper_keys("sample")[first],)).write(folder)
     seen = command(*RUN, "dense", "--dataset", "sample", "--set", f"model={folder}")
-    assert f"{seen.document['n_trained_on']} instances" in seen.err
+    n_seen = seen.document["scores"][0]["n_trained_on"]
+    assert f"{n_seen} instances" in seen.err
     printed = command(*TRAIN, "--folds", "2", "--encoder", folder, "--json")
     assert "the cross-validated scores are too good" in printed.err
-    (score, *_) = command.json("score", printed.document["run"])
-    assert score["n_trained_on"] == seen.document["n_trained_on"] > 0
+    assert (
+        "Cross-validating by paper in 2 folds\nTraining on" in printed.err
+    )  # a line a phase, and no bar in a file
+    (score, *_) = command.json("score", printed.document["runs"][0]["run"])
+    assert score["n_trained_on"] == n_seen > 0

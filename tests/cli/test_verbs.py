@@ -7,6 +7,7 @@ import pytest
 import typer
 
 from evidencebench_core.cli.entry import app
+from evidencebench_core.cli.frame import HEADINGS
 from tests.cli.conftest import Command
 from tests.factories import written
 
@@ -38,7 +39,7 @@ READING = [  # calls that print data, on the store of `tiny` with a run RUN of l
     *("rename run RUN first", "rename dataset tiny small", "delete run RUN --yes"),
     *("reliability ingest --sample", "answers ingest --sample"),
     "publish RUN OTHER --out OUT",
-    "find PAPER --hypothesis Tea --retriever bm25",
+    "find PAPER Tea --retriever bm25",
 ]
 
 
@@ -57,6 +58,21 @@ def test_help_has_an_example_and_the_store(command: Command, words: tuple[str, .
     assert printed.code == 0
     assert f"Example: evidencebench {' '.join(words)}" in " ".join(printed.out.split())
     assert "--store PATH" in printed.out or words == ("retrievers",)
+
+
+def test_help_lists_every_verb_below_a_heading() -> None:
+    assert sorted(name for names in HEADINGS.values() for name in names) == sorted(
+        {name for name, *_ in VERBS}
+    )
+
+
+def test_an_analysis_answers_first_and_leaves_single_rows_to_a_file(
+    command: Command, places: dict[str, str]
+) -> None:
+    words = ("analyse", "missed", places["RUN"], "--task", "er@10")
+    _, answer, *lines = command(*words).out.splitlines()
+    assert answer.startswith("lead misses ")
+    assert any(line.startswith("- Not shown: missed (") for line in lines)
 
 
 @pytest.mark.usefixtures("hashing_encoder")
@@ -79,6 +95,7 @@ def test_what_is_printed_is_no_python_and_json_is_one_document(
         *("run", "run --dataset d", "run --data d --retriever r", "score", "score r --missing guess"),
         *(f"run --dataset d --retriever r {more}" for more in ("--limit 0", "--set k1", "--max-calls 0")),
         *("compare", "score-file --dataset d --task er@10", "export abc", "export abc --format xlsx"),
+        "compare a b --task er@10 --task er@5",
     ],
 )
 def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: str) -> None:
@@ -96,10 +113,11 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: s
         ("download evidencebench-10k", "evidencebench-100k"),
         ("list runs --dataset huge", "huge"),
         ("list datasets --store /nowhere/store.sqlite", "/nowhere/store.sqlite"),
+        (f"list datasets --store {300 * 's'}", "is not there"),
         ("run --dataset tiny --retriever bm52", "bm25"),
         ("run --dataset tiny --retriever bm25 --set k2=1", "k1"),
         ("score OTHER --task er@7", "er@optimal"),
-        ("compare RUN RUN", "not two"),
+        ("compare RUN RUN", "no two"),
         ("score-file --dataset tiny --predictions TINY --task er@10", "TINY"),
         ("export RUN --format trec", "--task"),
         ("export RUN --format csv --out /no/such/folder/x.csv", "/no/such/folder"),

@@ -36,7 +36,7 @@ def test_the_same_content_twice_is_a_no_op_that_says_so(store: Store, tmp_path: 
 def test_names(store: Store, tmp_path: Path) -> None:
     before = content(store)
     other = written(raw_dataset(3), tmp_path / "other.json")
-    with pytest.raises(StoreError, match=r"'tiny': is in .* with other content. Choose a name with --name"):
+    with pytest.raises(StoreError, match=r"'tiny' is in .* with other content. Choose a name with --name"):
         ingest(store, other, "tiny")
     for name in ("", " "):
         with pytest.raises(StoreError, match="is blank"):

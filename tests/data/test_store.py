@@ -52,9 +52,9 @@ def test_rows(empty: Store, tmp_path: Path) -> None:
 
 
 def test_unknown_names(store: Store) -> None:
-    with pytest.raises(UnknownNameError, match=r"'tinny': is not in .* you mean 'tiny'.* There are: tiny"):
+    with pytest.raises(UnknownNameError, match=r"'tinny' is not in .* you mean 'tiny'.* There are: tiny"):
         store.dataset("tinny")
-    with pytest.raises(UnknownNameError, match=r"'tiny_7': is not in dataset 'tiny'. Did you mean 'tiny_"):
+    with pytest.raises(UnknownNameError, match=r"'tiny_7' is not in dataset 'tiny'. Did you mean 'tiny_"):
         store.get("tiny", "tiny_7")
     for ask in (
         lambda: list(store.get_many("tiny", ["tiny_0", "x"])),

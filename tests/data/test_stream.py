@@ -72,7 +72,7 @@ def test_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_the_record_before_is_named_and_a_cut_is_noticed_anywhere(tmp_path: Path) -> None:
     content = b'{"first": {"x": [1, 2.5, "t\\u00e9", null]}, "second": {"y": "z"}}'
-    with pytest.raises(DataError, match="after instance 'first': is not JSON"):
+    with pytest.raises(DataError, match="after instance 'first' is not JSON"):
         read(content.replace(b'"z"', b"z"), tmp_path)
     for length in range(1, len(content), 9):
         with pytest.raises(DataError):

@@ -98,19 +98,19 @@ def test_scores_of_sentences_are_a_ranking(store: Store, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"tiny_9": [1]}, "'tiny_9': is no instance of the dataset. Its ids are like 'tiny_0'"),
-        ({ID: [12]}, "'tiny_0': selects sentence 12, but the paper has 12 sentences"),
+        ({"tiny_9": [1]}, "'tiny_9' is no instance of the dataset. Its ids are like 'tiny_0'"),
+        ({ID: [12]}, "'tiny_0' selects sentence 12, but the paper has 12 sentences"),
         ({ID: [True]}, "True, not an integer"),
         ({ID: 3}, "has 3 for a selection"),
         ({ID: [1, 2, 3, 4]}, "holds selections, which are for one task"),
-        ({ID: {"x": 1.0}}, "'tiny_0': has {'x': 1.0} for scores"),
+        ({ID: {"x": 1.0}}, "'tiny_0' has {'x': 1.0} for scores"),
         ({}, "holds no answer"),
         ('{"tiny_0": [1], "tiny_0": [2]}', "'tiny_0' more than once"),
         (b"\x89PNG\xff\xfe\x00", "is not UTF-8"),
-        (TREC.format(1) + "tiny_0 Q0 2 2 0.5", "line 2: is 'tiny_0 Q0 2 2 0.5'"),
-        (TREC.format(1) + "\n" + TREC.format(1), "line 3, 'tiny_0': ranks sentence 1 again"),
+        (TREC.format(1) + "tiny_0 Q0 2 2 0.5", "line 2 is 'tiny_0 Q0 2 2 0.5'"),
+        (TREC.format(1) + "\n" + TREC.format(1), "line 3, 'tiny_0' ranks sentence 1 again"),
         *((TREC.format(text), "line 1") for text in ("-1", "d3", "9" * 5_000)),
-        *((f"tiny_0 Q0 1 1 {text} me", "line 1: is ") for text in ("nan", "inf", "1e999", "high")),
+        *((f"tiny_0 Q0 1 1 {text} me", "line 1 is ") for text in ("nan", "inf", "1e999", "high")),
     ],
 )
 def test_one_wrong_row_is_named_and_nothing_is_imported(

@@ -68,7 +68,7 @@ def compute(out: Path) -> None:
 
 def _run(retriever: str) -> str:
     printed = _command("run", "--dataset", "train", "--retriever", retriever, *ALL_TASKS, "--json")
-    run: str = json.loads(printed)["run"]
+    run: str = json.loads(printed)["runs"][0]["run"]
     return run
 
 
@@ -112,7 +112,7 @@ def _scores(runs: dict[str, str], out: Path) -> None:
             figures = {
                 key: value
                 for key, value in score.items()
-                if not isinstance(value, dict | list) and key != "run"
+                if not isinstance(value, dict | list) and key not in ("run", "label", "dataset")
             }
             digest = _digest("\n".join(recalls))
             rows.append({"retriever": name, **figures, "ci_low": low, "ci_high": high, "recalls": digest})

@@ -54,7 +54,7 @@ def test_nothing_to_cover() -> None:
     assert ceiling_range([], 3) is None
     assert ceiling_range([frozenset()], 3) == (0.0, 0.0)
     for function in (best_cover, ceiling_range):
-        with pytest.raises(SettingError, match="budget: is -2"):
+        with pytest.raises(SettingError, match="Budget cannot be -2"):
             function([frozenset({0})], -2)
 
 

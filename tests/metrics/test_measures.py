@@ -49,7 +49,7 @@ def test_random_expectation_by_hand() -> None:
     assert random_expectation(20_000, [frozenset({5})], 300) == 300 / 20_000
     assert random_expectation(4, [frozenset({0})], None) is random_expectation(4, [], 2) is None
     for refused in (lambda: random_expectation(9, [], -1), lambda: expected_recall([0, 1], [], -1)):
-        with pytest.raises(SettingError, match="budget: is -1"):
+        with pytest.raises(SettingError, match="Budget cannot be -1"):
             refused()
 
 

@@ -64,7 +64,7 @@ def started(kept: Mapping[str, str]) -> App:
 def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: Store) -> None:
     with scripted(reply("DECISION: [0]")) as server:
         started(with_server(server.url, calls=4))
-        assert "the cap of 4 calls is reached" in job_of("run", "stopped")
+        assert "cap of 4 calls is reached" in job_of("run", "stopped")
         open_page("runs", dataset="sample_data", task="er@10").press("Resume a run")
         assert len(server.requests) == 4  # the dialog first tells what it will take
         app = drawn(run_dialog, "resume", "sample_data", "er@10", kept=with_server(server.url))

@@ -112,5 +112,5 @@ def test_a_paper_is_an_instance_without_gold() -> None:
     gold = instance.evidence
     assert (gold.aspects, gold.optimal, gold.results_optimal, instance.stored) == ((), 0, None, {})
     assert PAPER.instance("x", "mine").id == "mine"
-    with pytest.raises(PaperError, match="hypothesis: is empty"):
+    with pytest.raises(PaperError, match="Hypothesis is empty"):
         PAPER.instance("  ")

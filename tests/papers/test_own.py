@@ -42,7 +42,7 @@ def test_names(store: Store) -> None:
     assert papers.all() == (second, first)
     assert papers.rename(first.id, " Other\u202e ").name == "Other"
     assert papers.set_hypothesis(first.id, " It helps. ").hypothesis == "It helps."
-    with pytest.raises(PaperError, match="name of the paper: is empty"):
+    with pytest.raises(PaperError, match="The name of the paper is empty"):
         papers.rename(first.id, " \n")
 
 
@@ -61,5 +61,5 @@ def test_removed_with_what_was_marked(store: Store) -> None:
 def test_papers_that_are_not_there(number: int, store: Store) -> None:
     papers = OwnPapers(store)
     for asked in (papers.get, papers.paper, papers.pdf, papers.remove, lambda n: papers.rename(n, "x")):
-        with pytest.raises(UnknownNameError, match=f"own paper {number}: is not in the store"):
+        with pytest.raises(UnknownNameError, match=f"Own paper {number} is not in the store"):
             asked(number)

@@ -68,11 +68,11 @@ def test_pairs_and_pubmedqa(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("a.csv", "id,question,context,answer\nx,A?,c,yes\nx,B?,c,no\n", "has the id 'x' more than once"),
-        ("a.csv", "id,question,context,answer\nx,A?,c,perhaps\n", "line 2, answer: is 'perhaps': Input"),
-        ("a.csv", "id,question,context,answer\nx,A?,c,yes\ny,B?,,no\n", "line 3, context: is empty"),
-        ("a.csv", "id,context\nx,y\n", "line 2, question: is"),
-        ("a.json", '[{"id": "x", "question": "Q", "context": ["a", " "]}]', "record 1, context: is ' '"),
-        ("a.json", '["x"]', "record 1: is 'x', not an object"),
+        ("a.csv", "id,question,context,answer\nx,A?,c,perhaps\n", "line 2, answer is 'perhaps': it should be"),
+        ("a.csv", "id,question,context,answer\nx,A?,c,yes\ny,B?,,no\n", "line 3, context is empty"),
+        ("a.csv", "id,context\nx,y\n", "line 2, question is missing"),
+        ("a.json", '[{"id": "x", "question": "Q", "context": ["a", " "]}]', "record 1, context is ' '"),
+        ("a.json", '["x"]', "record 1 is 'x', not an object"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_and_nothing_is_stored(

@@ -45,9 +45,9 @@ def test_lead_reads_on_and_abstract_tail_reads_the_abstract_backwards_then_the_r
 
 
 def test_a_negative_budget_and_no_score_are_errors() -> None:
-    with pytest.raises(RetrieverError, match="budget: is -1"):
+    with pytest.raises(RetrieverError, match="Budget cannot be -1"):
         make_retriever("lead").retrieve(make_query("abc", budget=-1))
-    with pytest.raises(RetrieverError, match="sentence 1: has no score"):
+    with pytest.raises(RetrieverError, match="Sentence 1 has no score"):
         ranking_by_score([0.0, float("nan")])
 
 

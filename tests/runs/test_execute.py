@@ -137,7 +137,7 @@ def test_failures_are_kept_counted_and_tried_again(store: Store) -> None:
     last = finished(execute(planned(store, Counting(fails))))
     assert (last.done, last.total, last.failed) == (5, 6, 1)
     runs = RunStore(store)
-    assert runs.failures(last.run_id, "result-er@5") == {"tiny_1": "lead: is out of order. Wait."}
+    assert runs.failures(last.run_id, "result-er@5") == {"tiny_1": "Lead is out of order. Wait."}
     assert runs.run(last.run_id).n_failed == 2
     working = Counting()
     assert list(planned(store, working, tasks=["er@3", "result-er@5"]).missing)[-1] == "tiny_1"  # last

@@ -114,14 +114,14 @@ def test_papers_are_drawn_whole() -> None:
 
 def test_what_is_refused() -> None:
     strangers = {"p1": [0], "q1": [0], "q2": [0], "q3": [], "q4": [1]}
-    unknown = "selections: 4 of 5 belong to no instance .*: 'q1', 'q2', 'q3', …"
+    unknown = "Selections have 4 of 5 ids that no instance .*: 'q1', 'q2', 'q3', …"
     skipped = {"p3": [6]}  # is checked all the same
     for error, problem, call in (
         (SelectionError, unknown, lambda: score(ER, GOLD, strangers)),
-        (SelectionError, "p1: selects sentence 10", lambda: score(ER, GOLD, {"p1": [10]})),
+        (SelectionError, "p1 selects sentence 10", lambda: score(ER, GOLD, {"p1": [10]})),
         (SelectionError, "p3: selects sentence 6", lambda: score(RESULTS, GOLD, skipped)),
         (SettingError, "gold: repeats instance 'p1'", lambda: score(ER, [GOLD[0], GOLD[0]], {})),
-        (SettingError, "missing: is 'drop'", lambda: score(ER, GOLD, {}, missing="drop")),
+        (SettingError, "Missing cannot be 'drop'", lambda: score(ER, GOLD, {}, missing="drop")),
     ):
         with pytest.raises(error, match=problem):
             call()
@@ -152,17 +152,17 @@ def test_as_json_and_as_a_table_every_instance_has_a_row_and_a_reason() -> None:
 @pytest.mark.parametrize(
     ("picks", "problem"),
     [
-        ("0, 1", "p1: has '0, 1' for a selection. Give a list of 0-based sentence indices."),
+        ("0, 1", "p1 has '0, 1' for a selection. Give a list of 0-based sentence indices."),
         ({"0": 1}, "for a selection"),
-        (7, "p1: has 7 for a selection"),
-        ([1, True], "p1: selects True, not an integer"),
-        ([1.0], "p1: selects 1.0, not an integer"),
-        (["1"], "p1: selects '1', not an integer"),
+        (7, "p1 has 7 for a selection"),
+        ([1, True], "p1 selects True, not an integer"),
+        ([1.0], "p1 selects 1.0, not an integer"),
+        (["1"], "p1 selects '1', not an integer"),
         ([np.True_], "not an integer"),
-        (np.array([1.0]), "p1: selects 1.0, not an integer"),
-        (np.array(1), "p1: has 1 for a selection"),
-        ([-1], "p1: selects sentence -1, but the paper has 5 sentences. Indices run from 0 to 4."),
-        ([0, 5], "p1: selects sentence 5, but the paper has 5 sentences"),
+        (np.array([1.0]), "p1 selects 1.0, not an integer"),
+        (np.array(1), "p1 has 1 for a selection"),
+        ([-1], "p1 selects sentence -1, but the paper has 5 sentences. Indices run from 0 to 4."),
+        ([0, 5], "p1 selects sentence 5, but the paper has 5 sentences"),
     ],
 )
 def test_bad_selections_are_named(picks: object, problem: str) -> None:

@@ -47,7 +47,7 @@ class ExamplePool:
             if sentences and _letters_and_digits(instance.hypothesis) != hypothesis:
                 examples.append(example_text(instance.hypothesis, sentences))
         if not examples:
-            problem = f"dataset {shown(self.dataset)} has no example for this query"
+            problem = f"has no example for this query in dataset {shown(self.dataset)}"
             raise RetrieverError("retriever llm", problem, "Name another.")
         return tuple(examples)
 

@@ -89,7 +89,9 @@ class LanguageModel(ServedRetriever):
         if chosen.model is None:
             raise _error("has no model", "Name one, as in --set model=gpt-4o-mini.")
         if chosen.strategy == "icl" and chosen.examples is None:
-            raise _error("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
+            raise _error(
+                "has no examples for icl", "Name a dataset of the store, as in --set examples=train."
+            )
         most = chosen.max_tokens
         if most is None:
             most = _MAX_TOKENS_THINKING if chosen.reasoning_effort else _MAX_TOKENS
@@ -106,7 +108,7 @@ class LanguageModel(ServedRetriever):
         used = {self._again, *chain.from_iterable(self._templates.values())}
         files = sorted(f"{template.name}.txt" for template in used)
         if folder is not None and not any((folder / file).is_file() for file in files):
-            problem = f"prompts={shown(str(folder), 200)} holds none of its prompts"
+            problem = f"has none of its prompts in prompts={shown(str(folder), 200)}"
             raise _error(problem, f"Name a folder with one or more of {', '.join(files)}.")
         self.basis = {"prompts": ", ".join(sorted(map(str, used)))}
         if self._pool is not None:

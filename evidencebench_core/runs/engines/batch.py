@@ -37,7 +37,8 @@ class BatchEngine(Transport):
 
     def check(self, plan: Plan) -> None:
         if plan.llm is None or (plan.retriever and plan.retriever.name != "llm"):
-            raise SettingError("batch engine", "the run asks no chat model", "Leave out --engine batch.")
+            problem = "cannot do a run that asks no chat model"
+            raise SettingError("the batch engine", problem, "Leave out --engine batch.")
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         from evidencebench_core.llm.http import HTTP
@@ -129,7 +130,7 @@ class BatchEngine(Transport):
         self._forget(file_id)  # only now that its answers are in the store
         if not lines:
             messages = [error.message for error in (batch.errors and batch.errors.data) or ()]
-            problem = f"the batch was not carried out ({'; '.join([batch.status, *map(str, messages)])})"
+            problem = f"did not carry out the batch ({'; '.join([batch.status, *map(str, messages)])})"
             raise connection.error(LLMRejectedError, problem, stops_run=True)
         return outcomes
 

@@ -40,11 +40,11 @@ class RayEngine:
 
     def check(self, plan: Plan) -> None:
         if plan.llm is not None or plan.spec.settings["retriever"] == OWN:
-            problem = "the run asks a server, or a system of one's own"
-            raise SettingError("Ray engine", problem, "Leave out --engine ray.")
+            problem = "cannot do a run that asks a server, or a system of one's own"
+            raise SettingError("the Ray engine", problem, "Leave out --engine ray.")
         if importlib.util.find_spec("ray") is None:
             remedy = "Install it: .venv/bin/pip install -c constraints.txt -e '.[ray]'."
-            raise RetrieverError("Ray engine", "is not installed", remedy)
+            raise RetrieverError("the Ray engine", "is not installed", remedy)
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         if not plan.missing:
@@ -72,7 +72,9 @@ class RayEngine:
             except ray.exceptions.RayError as error:
                 line = clipped_text(str(getattr(error, "cause", "") or error).strip().partition("\n")[0], 300)
                 remedy = "Check that every node has the same evidencebench-explorer, and the files of the settings."
-                raise RetrieverError("Ray engine", f"a worker failed ({line})", remedy) from error
+                raise RetrieverError(
+                    "the Ray engine", f"had a worker that failed ({line})", remedy
+                ) from error
             finally:
                 for reference in under_way:
                     ray.cancel(reference, force=True)

@@ -62,7 +62,7 @@ def test_files_without_text_to_read() -> None:
     unnamed = b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]"
     unnamed += b"/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
     for content in (scan(3, 0), paged({4: stream(b"")}), paged({5: unnamed, 6: stream(b"")})):
-        with pytest.raises(PaperError, match=r"x\.pdf: has no text"):
+        with pytest.raises(PaperError, match=r"x\.pdf has no text"):
             paper_of_pdf(content, "x.pdf")
     assert "Pages without text are left out: 1, 2." in paper_of_pdf(scan(2, 1)).notes
 

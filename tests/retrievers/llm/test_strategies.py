@@ -182,7 +182,7 @@ def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> N
 def test_a_folder_of_prompts(tmp_path: Path) -> None:
     own = {"model": "m", "prompts": str(tmp_path)}
     for folder in tmp_path, tmp_path / "gone":
-        with pytest.raises(SettingError, match=rf"{folder}' holds none.*cot\.txt"):
+        with pytest.raises(SettingError, match=rf"has none of its prompts in prompts='{folder}'.*cot\.txt"):
             made(own | {"prompts": str(folder)})
     for body in ("Choose from\n$sentences", "For $hypothesis", "$hypothesis $sentences $aspect"):
         (tmp_path / "cot.txt").write_text(f"=== user ===\n{body}")

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from evidencebench_core.data.primitives import digest, from_blob, now, process_mark, to_blob
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
+from evidencebench_core.notebook import Tabular
 from evidencebench_core.retrievers import OFFICIAL, Retrieval, Setting, run_label
 from evidencebench_core.tasks import TASKS, Task, task_named
 from evidencebench_core.words import one_line
@@ -124,8 +125,8 @@ def retrieval_spec(
     return RunSpec(RETRIEVAL, dataset_sha256, document)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunInfo:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RunInfo(Tabular):
     """A run in the store; the fields from ``dataset`` on are of retrievers' runs.
 
     Its ``stamp`` is another one whenever a result has been written, so what is computed of a run may be kept under it:
@@ -190,7 +191,7 @@ class RunInfo:
         return {name: n for name, n in counts.items() if n}
 
 
-class RunStore:
+class RunStore(Tabular):
     """The runs of a `Store`, of every kind."""
 
     def __init__(self, store: Store) -> None:

@@ -120,4 +120,4 @@ def test_the_page_has_the_colours_of_the_apps_theme() -> None:
     for part, name in ((light, "light"), (dark, "dark")):
         for key in ("background", "secondaryBackground", "text", "primary"):
             variable, colour = key.replace("B", "-b"), theme[name][f"{key}Color"].lower()
-            assert f"--st-{variable}-color: {colour};" in part
+            assert re.search(rf"--st-{variable}-color: var\(--jp-[a-z0-9-]+, {colour}\);", part)

@@ -34,7 +34,9 @@ class Tabular:
 
 def table_html(table: pd.DataFrame) -> str:
     """A table as HTML, its first and last 30 rows; no text is markup."""
-    return visible(table.to_html(index=False, na_rep="–", max_rows=60, border=0))
+    return visible(
+        table.to_html(index=False, na_rep="–", float_format="{:.4g}".format, max_rows=60, border=0)
+    )
 
 
 def value_column(table: pd.DataFrame) -> str:
@@ -69,7 +71,7 @@ def interval_plot(table: pd.DataFrame, title: str, shares: Collection[str]) -> A
         error_x="above",
         error_x_minus="below",
         title=_plain_text(title),
-        height=150 + 34 * len(frame),
+        height=180 + 32 * len(frame),
         template="plotly_white",
         color_discrete_sequence=[SYSTEMS[0].light],
     )

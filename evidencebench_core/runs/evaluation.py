@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.notebook import Tabular, interval_plot
+from evidencebench_core.notebook import Tabular, interval_plot, table_html
 from evidencebench_core.retrievers.own import OwnSystem, ranking_of_scores
 from evidencebench_core.runs.execution import execute
 from evidencebench_core.runs.planning import DEFAULT_TASKS, Plan, plan
@@ -87,7 +87,9 @@ class Evaluation(Tabular):
         return pd.DataFrame([score.row() for score in self.scores])
 
     def _repr_html_(self) -> str:
-        scores = "".join(score._repr_html_() for score in self.scores)
+        import pandas as pd
+
+        scores = table_html(pd.DataFrame([score.texts() for score in self.scores]))
         return f"<p>run {self.run.id}: {escape(one_line(f'{self.run.label} over {self.run.dataset}'))}</p>{scores}"
 
     def plot(self) -> Any:

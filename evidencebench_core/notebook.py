@@ -39,13 +39,14 @@ def table_html(table: pd.DataFrame) -> str:
     )
 
 
-def value_column(table: pd.DataFrame) -> str:
-    """The first column with ``low`` and ``high``, or ``X_low`` and ``X_high``, to its right; ``""`` without one."""
-    columns = list(map(str, table.columns))
-    for place, name in enumerate(columns):
-        if columns[place + 1 : place + 3] in (["low", "high"], [f"{name}_low", f"{name}_high"]):
-            return name
-    return ""
+def interval_columns(table: pd.DataFrame) -> dict[str, list[str]]:
+    """The columns of values, with those of their intervals to the right: ``low, high``, or ``X_low, X_high``."""
+    columns, bounds = list(map(str, table.columns)), {}
+    for place, name in enumerate(columns, start=1):
+        following = columns[place : place + 2]
+        if following in (["low", "high"], [f"{name}_low", f"{name}_high"]):
+            bounds[name] = following
+    return bounds
 
 
 def interval_plot(table: pd.DataFrame, title: str, shares: Collection[str]) -> Any:
@@ -53,13 +54,12 @@ def interval_plot(table: pd.DataFrame, title: str, shares: Collection[str]) -> A
 
     ``shares`` are the columns to be shown in percent. `SettingError` for a table without intervals, or a long one.
     """
-    value = value_column(table)
+    value, bounds = next(iter(interval_columns(table).items()), ("", []))
     if not value or len(table) > _MOST_ROWS:
         problem = f"has {len(table):,} rows" if value else "has no value with its interval"
         remedy = f"Plot what to_pandas() gives: {', '.join(map(str, table.columns))}."
         raise SettingError(f"plot of {shown(title)}", problem, remedy)
-    place = list(table.columns).index(value)
-    low, high = table.columns[place + 1 : place + 3]
+    low, high = bounds
     names = _row_names(table.drop(columns=[value, low, high]))
     above, below = table[high] - table[value], table[value] - table[low]
     frame = table[[value]].assign(name=names, above=above, below=below)
@@ -87,9 +87,13 @@ def interval_plot(table: pd.DataFrame, title: str, shares: Collection[str]) -> A
 
 def _row_names(columns: pd.DataFrame) -> pd.Series[str]:
     """The texts of each row, and as many of the other columns as it takes to tell the rows apart."""
-    texts = [name for name in columns.select_dtypes(["object", "string"]) if name not in _IDS]
+    texts = [
+        name
+        for name in columns
+        if name not in _IDS and columns[name].map(lambda cell: type(cell) is str).all()
+    ]
     others = sorted((name for name in columns if name not in texts), key=_IDS.__contains__)
-    names = columns[texts].astype(str).agg(" · ".join, axis=1)
+    names = columns[texts].agg(" · ".join, axis=1)
     while others and names.duplicated().any():
         names = (names + " · " + columns[others.pop(0)].astype(str)).str.removeprefix(" · ")
     return names.map(_plain_text)

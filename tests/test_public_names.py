@@ -86,17 +86,27 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str, forbidden: set
     assert not forbidden & set(done.stderr.splitlines()[-1].split())
 
 
-def test_what_comes_back_prints_itself_in_a_line(store: Store) -> None:
+def test_what_comes_back_prints_itself_in_a_line_draws_itself_and_is_a_table(store: Store) -> None:
     longest = evidencebench_core.evaluate(lambda query: [*map(len, query.sentences)], "tiny", store=store)
     report = evidencebench_core.compare(
         store, [longest, evidencebench_core.evaluate("bm25", "tiny", store=store)]
     )
+    instance = store.get("tiny", "tiny_0")
+    retrieval = evidencebench_core.make_retriever("bm25").retrieve(
+        evidencebench_core.query_of(instance, "er@10")
+    )
     values = (
         store,
         store.dataset("tiny"),
-        store.get("tiny", "tiny_0"),
         longest.run,
+        longest,
         longest.scores[0],
         report,
+        retrieval,
+        instance,
     )
-    assert all(len(repr(value)) < 300 and "\n" not in repr(value) for value in values)
+    for value, n_rows in zip(values, (1, 1, 1, 4, 6, 2, 12, 12), strict=True):
+        assert len(repr(value)) < 300
+        assert "\n" not in repr(value)
+        assert ("<iframe" if value is instance else "<table") in value._repr_html_()
+        assert len(value.to_pandas()) == n_rows

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from evidencebench_core.errors import UnknownNameError, shown
-from evidencebench_core.notebook import interval_plot, table_html, value_column
+from evidencebench_core.notebook import interval_columns, interval_plot, table_html
 
 SHARES: Final = frozenset((
     "can", "can_high", "can_low", "ceiling", "chance", "chance_difference", "difference", "front_share", "must",
@@ -83,7 +83,7 @@ class Report:
 
         `SettingError` for a table without intervals or of over 200 rows.
         """
-        with_intervals = [name for name in self.tables if value_column(self.tables[name])]
+        with_intervals = [name for name, frame in self.tables.items() if interval_columns(frame)]
         name = table or next(iter([*with_intervals, *self.tables]), "")
         return interval_plot(self.to_pandas(name), f"{self.title}: {name}", self.share_columns(name))
 

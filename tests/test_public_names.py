@@ -92,21 +92,13 @@ def test_what_comes_back_prints_itself_in_a_line_draws_itself_and_is_a_table(sto
         store, [longest, evidencebench_core.evaluate("bm25", "tiny", store=store)]
     )
     instance = store.get("tiny", "tiny_0")
-    retrieval = evidencebench_core.make_retriever("bm25").retrieve(
-        evidencebench_core.query_of(instance, "er@10")
-    )
-    values = (
-        store,
-        store.dataset("tiny"),
-        longest.run,
-        longest,
-        longest.scores[0],
-        report,
-        retrieval,
-        instance,
-    )
-    for value, n_rows in zip(values, (1, 1, 1, 4, 6, 2, 12, 12), strict=True):
+    query = evidencebench_core.query_of(instance, "er@10")
+    retrieval = evidencebench_core.make_retriever("bm25").retrieve(query)
+    rows = [(store, 1), (store.dataset("tiny"), 1), (longest.run, 1), (longest, 4), (longest.scores[0], 6)]
+    rows += [(report, 2), (retrieval, 12), (instance, 12)]
+    for value in (query, *(value for value, _ in rows)):
         assert len(repr(value)) < 300
         assert "\n" not in repr(value)
+    for value, n_rows in rows:
         assert ("<iframe" if value is instance else "<table") in value._repr_html_()
         assert len(value.to_pandas()) == n_rows

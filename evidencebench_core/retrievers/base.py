@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.encoding import TrainedOn
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Query:
     """All that a retriever may know: the hypothesis, the candidate pool in the order of the paper, and the focus."""
 
@@ -42,6 +42,10 @@ class Query:
     sections: tuple[str, ...]  # same length
     focus: Focus = "all"  # which aspects are asked for
     budget: int | None = None  # how many sentences may be selected; None: not decided yet, or no limit
+
+    def __repr__(self) -> str:
+        n = len(self.sentences)
+        return f"Query({self.hypothesis[:80]!r}, {n} sentences, focus {self.focus!r}, budget {self.budget})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

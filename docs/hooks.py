@@ -1,13 +1,62 @@
-"""What mkdocs writes into the reference itself: the help of every verb, the public names with their docstrings."""
+"""What mkdocs writes itself: the help of every verb, the public names with their docstrings, the notebooks."""
 
 import inspect
 import re
+from functools import cache
+from html import escape
+from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
+import plotly.io
 import typer
+from mkdocs.structure.files import File
+from plotly.offline import get_plotlyjs
 
 import evidencebench_core
 from evidencebench_core.cli.frame import app
+
+ROOT = Path(__file__).parents[1]
+_PLOTLY = "plotly.min.js"  # beside the notebooks' pages, so that nothing is fetched from outside
+
+
+def on_files(files: Any, config: Any) -> None:
+    """A page for each notebook."""
+    files.append(File.generated(config, f"notebooks/{_PLOTLY}", content=get_plotlyjs()))
+    for path in sorted((ROOT / "examples").glob("*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=notebook_page(path)[0]))
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Put the outputs of a notebook in their places."""
+    path = ROOT / "examples" / f"{Path(page.file.src_uri).stem}.ipynb"
+    if path.exists():
+        for number, output in enumerate(notebook_page(path)[1]):
+            html = html.replace(f"<p>[output {number}]</p>", output)
+    return html
+
+
+@cache
+def notebook_page(path: Path) -> tuple[str, list[str]]:
+    """A notebook in Markdown, with places for the HTML of its outputs; `CellExecutionError` where a cell fails."""
+    book = nbformat.read(path, as_version=4)
+    place = {"metadata": {"path": str(ROOT)}}  # so that the kernel imports this checkout
+    nbclient.NotebookClient(book, timeout=300, resources=place).execute()
+    parts, outputs = list[str](), list[str]()
+    for cell in book.cells:
+        parts.append(cell.source if cell.cell_type == "markdown" else f"```python\n{cell.source}\n```")
+        for output in cell.get("outputs", ()):
+            parts.append(f"[output {len(outputs)}]")
+            outputs.append(_output_html(output.data))
+    return "\n\n".join(parts), outputs
+
+
+def _output_html(data: Any) -> str:
+    if figure := data.get("application/vnd.plotly.v1+json"):
+        return str(plotly.io.to_html(figure, include_plotlyjs=_PLOTLY, full_html=False, validate=False))
+    html = data.get("text/html") or f"<pre>{escape(data['text/plain'])}</pre>"
+    return str(html).replace(' class="dataframe"', "")  # the theme's tables have no class
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -86,11 +86,19 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str, forbidden: set
     assert not forbidden & set(done.stderr.splitlines()[-1].split())
 
 
-def test_what_comes_back_prints_itself_in_a_line(store: Store) -> None:
+def test_what_comes_back_prints_itself_in_a_line_draws_itself_and_is_a_table(store: Store) -> None:
     longest = evidencebench_core.evaluate(lambda query: [*map(len, query.sentences)], "tiny", store=store)
-    bm25 = evidencebench_core.evaluate("bm25", "tiny", store=store)
-    report = evidencebench_core.compare(store, [longest, bm25])
+    report = evidencebench_core.compare(
+        store, [longest, evidencebench_core.evaluate("bm25", "tiny", store=store)]
+    )
     instance = store.get("tiny", "tiny_0")
-    for value in (store, store.dataset("tiny"), instance, longest.run, longest.scores[0], report):
+    query = evidencebench_core.query_of(instance, "er@10")
+    retrieval = evidencebench_core.make_retriever("bm25").retrieve(query)
+    rows = [(store, 1), (store.dataset("tiny"), 1), (longest.run, 1), (longest, 4), (longest.scores[0], 6)]
+    rows += [(report, 2), (retrieval, 12), (instance, 12)]
+    for value in (query, *(value for value, _ in rows)):
         assert len(repr(value)) < 300
         assert "\n" not in repr(value)
+    for value, n_rows in rows:
+        assert ("<iframe" if value is instance else "<table") in value._repr_html_()
+        assert len(value.to_pandas()) == n_rows

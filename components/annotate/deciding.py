@@ -92,9 +92,9 @@ def draw_proposals(
 ) -> None:
     """A model's proposal, one item in hand; what nobody decides is not exported."""
     st.markdown(f"## Proposed by {literal(proposal.annotator.removeprefix(MODEL), 60)}")
-    unjudged = proposal.origin.get("unjudged") or {}
-    if unjudged:
-        st.caption(f"For {quantity(len(unjudged), 'aspect')} some of the model's answers could not be read.")
+    unread = proposal.origin.get("unread") or ()
+    if unread:
+        st.caption(f"For {quantity(len(unread), 'aspect')} some of the model's answers could not be read.")
     if not editor.annotation.hypothesis and proposal.hypothesis:
         st.button(
             f"Take its hypothesis: {literal(proposal.hypothesis, 300)}",

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from evidencebench_core.errors import UnknownNameError, shown
+from evidencebench_core.notebook import interval_columns, interval_plot, table_html
 
 SHARES: Final = frozenset((
     "can", "can_high", "can_low", "ceiling", "chance", "chance_difference", "difference", "front_share", "must",
@@ -100,12 +101,20 @@ class Report:
             )
         return self.tables[name]
 
+    def plot(self, table: str | None = None) -> Any:
+        """A plotly figure of a table with intervals, the first or the one of that name.
+
+        `SettingError` for a table without intervals or of over 200 rows.
+        """
+        with_intervals = [name for name, frame in self.tables.items() if interval_columns(frame)]
+        name = table or next(iter([*with_intervals, *self.tables]), "")
+        return interval_plot(self.to_pandas(name), f"{self.title}: {name}", self.share_columns(name))
+
     def _repr_html_(self) -> str:
         """The tables below each other, escaped, for notebooks."""
         parts = [f"<h3>{escape(self.title)}</h3><p>{escape(self.finding)}</p>"]
         for name, table in self.tables.items():
-            frame = table.to_html(escape=True, index=False, na_rep="–", max_rows=60, border=0)
-            parts.append(f"<h4>{escape(name)} ({len(table):,})</h4>{frame}")
+            parts.append(f"<h4>{escape(name)} ({len(table):,})</h4>{table_html(table)}")
         if self.notes:
             parts.append(f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in self.notes)}</ul>")
         return "".join(parts)

@@ -112,19 +112,18 @@ def agreement_report(papers: Sequence[AnnotatedPaper], models: Collection[str] =
         raise PaperError("agreement", "has no paper to stand on", "Name at least one.")
     names = list(dict.fromkeys(name for paper in papers for name in paper.annotations))
     groups = [aspect_groups(tuple(paper.annotations.values())) for paper in papers]
-    by_aspect: dict[tuple[int, int], dict[str, Collection[int]]] = {}
-    by_sentence: dict[tuple[int, int], dict[str, Collection[int]]] = {}
+    parts: dict[str, dict[tuple[int, int], pd.DataFrame]] = {ASPECT_LEVEL: {}, SENTENCE_LEVEL: {}}
     for place, (paper, of_paper) in enumerate(zip(papers, groups, strict=True)):
-        by_sentence[place, 0] = {
-            name: annotation.evidence_sentences for name, annotation in paper.annotations.items()
-        }
+        of_any = {name: annotation.evidence_sentences for name, annotation in paper.annotations.items()}
+        parts[SENTENCE_LEVEL][place, 0] = _judgements(paper, of_any)
         for number, group in enumerate(of_paper):
             if len(group) > 1:
-                by_aspect[place, number] = {name: aspect.sentences for name, aspect in group.items()}
+                of_aspect = {name: aspect.sentences for name, aspect in group.items()}
+                parts[ASPECT_LEVEL][place, number] = _judgements(paper, of_aspect)
     rows, rows_of_kinds = [], []
-    for level, marks in ((ASPECT_LEVEL, by_aspect), (SENTENCE_LEVEL, by_sentence)):
-        if marks:
-            judgements = _judgements(papers, marks).reindex(columns=names)
+    for level, by_aspect in parts.items():
+        if by_aspect:
+            judgements = pd.concat(by_aspect, names=["paper", "aspect"]).reindex(columns=names)
             drawn = judgements.index.get_level_values("paper" if len(papers) > 1 else "aspect").to_numpy()
             rows += [{"level": level} | row for row in _measures(judgements, names, drawn)]
             rows_of_kinds += [{"level": level} | row for row in _differences(judgements, names, models)]
@@ -142,20 +141,12 @@ _LABELS: Final = ("yes", "no")
 _DISAGREEMENTS: Final = ["paper", "aspect", "sentence", "marked_by", "text"]
 
 
-def _judgements(
-    papers: Sequence[AnnotatedPaper], marks: Mapping[tuple[int, int], Mapping[str, Collection[int]]]
-) -> pd.DataFrame:
-    """Whether each sentence is marked by each annotator (a column), for an aspect of a paper below each other."""
-    parts = {}
-    for (place, number), by_annotator in marks.items():
-        indices = range(len(papers[place].sentences))
-        parts[place, number] = pd.DataFrame(
-            {
-                name: [_LABELS[index not in sentences] for index in indices]
-                for name, sentences in by_annotator.items()
-            }
-        )
-    return pd.concat(parts, names=["paper", "aspect"])
+def _judgements(paper: AnnotatedPaper, marks: Mapping[str, Collection[int]]) -> pd.DataFrame:
+    """Whether each sentence is marked by each annotator, a column."""
+    labels = {}
+    for name, indices in marks.items():
+        labels[name] = ["yes" if index in indices else "no" for index in range(len(paper.sentences))]
+    return pd.DataFrame(labels)
 
 
 def _measures(judgements: pd.DataFrame, names: Sequence[str], drawn: np.ndarray) -> Iterator[dict[str, Any]]:
@@ -233,12 +224,12 @@ def _disagreements(papers: Sequence[AnnotatedPaper], groups: _Groups) -> Iterato
     for paper, of_paper in zip(papers, groups, strict=True):
         for group in of_paper:
             if len(group) < len(paper.annotations):
-                yield paper.name, _text(group), -1, ", ".join(group), ""
+                yield paper.name, _aspect_text(group), -1, ", ".join(group), ""
             for index in sorted({index for aspect in group.values() for index in aspect.sentences}):
                 who = [name for name, aspect in group.items() if index in aspect.sentences]
                 if len(who) < len(group):
-                    yield paper.name, _text(group), index, ", ".join(who), paper.sentences[index]
+                    yield paper.name, _aspect_text(group), index, ", ".join(who), paper.sentences[index]
 
 
-def _text(group: Mapping[str, MarkedAspect]) -> str:
+def _aspect_text(group: Mapping[str, MarkedAspect]) -> str:
     return next(iter(group.values())).text

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
@@ -110,88 +110,86 @@ class _Conversation:
 async def _proposal(
     llm: LLM, given: ProposalInput, marked: MarkedPaper, model: str, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    talk = _Talk(llm, parameters_of(model, settings))
+    chat = _Chat(llm, parameters_of(model, settings))
     sentences = marked.paper.sentences
     hypothesis = one_line(given.hypothesis or marked.hypothesis)
     if not hypothesis:
         front = given.summary or _front_text(marked)
-        hypothesis = await talk.ask("hypothesis", _read_hypothesis, "HYPOTHESIS: x", summary=front)
+        messages = prompt("annotate-hypothesis").messages(summary=front)
+        hypothesis = await chat.ask(messages, _read_hypothesis, "HYPOTHESIS: x")
     aspects = list(given.aspects)
     if not aspects:
-        name = "aspects" if given.summary else "aspects-of-paper"
+        asking = prompt("annotate-aspects" if given.summary else "annotate-aspects-of-paper")
         fields = {"summary": given.summary, "hypothesis": hypothesis, "sentences": numbered(sentences)}
-        aspects = await talk.ask(name, _read_aspects, _REHEARSED_ASPECTS, **fields)
-    results = await talk.ask(
-        "results", lambda text: _read_numbers(text, len(aspects)), "DECISION: []", aspects=numbered(aspects)
-    )
+        aspects = await chat.ask(asking.messages(**fields), _read_aspects, _REHEARSED_ASPECTS)
+    messages = prompt("annotate-results").messages(aspects=numbered(aspects))
+    results = await chat.ask(messages, lambda answer: _read_numbers(answer, len(aspects)), "DECISION: []")
     context = given.summary or " ".join(f"{text.rstrip('.')}." for text in aspects)
     looks = [
-        talk.look(window, aspect, context, sentences)
+        _look(chat, window, aspect, context, sentences)
         for window in windows(len(sentences))
         for aspect in aspects
     ]
     answers = await asyncio.gather(*looks)
     annotation = Annotation(proposer(model), hypothesis, len(sentences))
     reasons: dict[str, str] = {}
-    unjudged = {}
+    unread = []
     for number, text in enumerate(aspects):
-        of_aspect = answers[number :: len(aspects)]
-        annotation = annotation.add_aspect(text, number in results, covering_sentences(of_aspect))
+        of_aspect = [answer for answer in answers[number :: len(aspects)] if answer is not None]
+        annotation = annotation.add_aspect(text, number in results, set().union(*of_aspect))
         for answer in of_aspect:
-            reasons |= {f"{number}:{index}": reason for index, reason in answer.reasons.items()}
-        if lacking := unjudged_sentences(len(sentences), of_aspect):
-            unjudged[f"aspect_{number}"] = list(lacking)
+            reasons |= {f"{number}:{index}": reason for index, reason in answer.items() if reason}
+        if len(of_aspect) < len(windows(len(sentences))):
+            unread.append(f"aspect_{number}")
     source = "user" if given.aspects else "summary" if given.summary else "model"
-    origin = {"model": model, "aspects": source, "reasons": reasons, "unjudged": unjudged}
+    origin = {"model": model, "aspects": source, "reasons": reasons, "unread": unread}
     return replace(annotation, origin=origin).as_dict()
 
 
-class _Talk:
-    """Questions to one model; an answer that cannot be used is asked for once more, with the reason."""
+@dataclass(frozen=True, slots=True)
+class _Chat:
+    """How a model is asked."""
 
-    def __init__(self, llm: LLM, parameters: Mapping[str, Any]) -> None:
-        self.llm, self.parameters = llm, parameters
+    llm: LLM
+    parameters: Mapping[str, Any]
 
-    async def chat(self, messages: Sequence[Message], rehearsal: str, **others: Any) -> Answer:
-        parameters = {**self.parameters, **others}
-        return await self.llm.chat(messages, rehearsal=rehearsal, **parameters)
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        read: Callable[[Answer], T],
+        rehearsal: str,
+        again: Sequence[Message] = (),
+    ) -> T:
+        """What is read of an answer; `LLMAnswerError` where it cannot be used twice.
 
-    async def ask(self, name: str, read: Callable[[str], T], rehearsal: str, **fields: str) -> T:
-        """What is read of the answer to a prompt; `LLMAnswerError` where it cannot be used twice."""
-        messages = prompt(f"annotate-{name}").messages(**fields)
-        answer = await self.chat(messages, rehearsal)
+        An answer that was cut off is asked for with twice the room, another by one more turn.
+        """
+        parameters = dict(self.parameters)
+        answer = await self.llm.chat(messages, rehearsal=rehearsal, **parameters)
         try:
-            return read(_text(answer))
+            return read(answer)
         except LLMAnswerError as error:
-            again = prompt("annotate-again").messages(problem=error.problem)
-            answer = await self.again(messages, answer, again, rehearsal)
-            return read(_text(answer))
-
-    async def look(self, window: Window, aspect: str, context: str, sentences: Sequence[str]) -> WindowAnswer:
-        """Which sentences of a window cover an aspect."""
-        shown = numbered(sentences[slice(*window)], first=window[0])
-        messages = prompt("annotate-sentences").messages(summary=context, sentences=shown, aspect=aspect)
-        answer = await self.chat(messages, "DECISION: []")
-        kind, reading = _read_window(answer, window, sentences)
-        if reading.sentences is None and kind != "refusal":
-            again = prompt("annotate-sentences-again").messages(first=window[0], last=window[1] - 1)
-            answer = await self.again(messages, answer, again, "DECISION: []")
-            _, reading = _read_window(answer, window, sentences)
-        return reading
-
-    async def again(
-        self, messages: Sequence[Message], answer: Answer, turns: Sequence[Message], rehearsal: str
-    ) -> Answer:
-        """For an answer that was cut off twice the room; for another one more turn."""
-        most = self.parameters.get("max_tokens")
-        if answer.finish_reason == "length" and most:
-            return await self.chat(messages, rehearsal, max_tokens=2 * most)
-        earlier = Message("assistant", answer.text[:_MAX_ANSWER] or "(no answer)")
-        return await self.chat((*messages, earlier, *turns), rehearsal)
+            turns = again or prompt("annotate-again").messages(problem=error.problem)
+        if answer.finish_reason == "length" and parameters.get("max_tokens"):
+            parameters["max_tokens"] *= 2
+        else:
+            messages = (*messages, Message("assistant", answer.text[:_MAX_ANSWER] or "(no answer)"), *turns)
+        return read(await self.llm.chat(messages, rehearsal=rehearsal, **parameters))
 
 
-def _text(reply: Answer) -> str:
-    return after_thinking(reply.text[:_MAX_ANSWER]) or ""
+async def _look(
+    chat: _Chat, window: Window, aspect: str, context: str, sentences: Sequence[str]
+) -> dict[int, str] | None:
+    """The sentences of a window that cover an aspect, each with a reason or ``""``; ``None`` without an answer."""
+    shown = numbered(sentences[slice(*window)], first=window[0])
+    messages = prompt("annotate-sentences").messages(summary=context, sentences=shown, aspect=aspect)
+    again = prompt("annotate-sentences-again").messages(first=window[0], last=window[1] - 1)
+    try:
+        return await chat.ask(
+            messages, lambda answer: _read_window(answer, window, sentences), "DECISION: []", again
+        )
+    except LLMAnswerError:
+        return None
 
 
 def _front_text(marked: MarkedPaper) -> str:
@@ -206,27 +204,28 @@ def _front_text(marked: MarkedPaper) -> str:
 # -- reading answers ------------------------------------------------------------------------------
 
 
-def _read_window(reply: Answer, window: Window, sentences: Sequence[str]) -> tuple[str, WindowAnswer]:
-    """The kind of the answer, and what it says."""
+def _text_after_thinking(answer: Answer) -> str:
+    return after_thinking(answer.text[:_MAX_ANSWER]) or ""
+
+
+def _read_window(answer: Answer, window: Window, sentences: Sequence[str]) -> dict[int, str] | None:
+    """What an answer names; ``None`` where the model refused: it is not asked again."""
     read = read_answer(
-        reply.text[:_MAX_ANSWER],
+        answer.text[:_MAX_ANSWER],
         range(len(sentences)),
-        refusal=reply.refusal,
-        finish_reason=reply.finish_reason,
+        refusal=answer.refusal,
+        finish_reason=answer.finish_reason,
     )
-    meant = frozenset[int]() if read.kind == "empty" else None
-    if read.kind == "selection":
-        meant = echoed_sentences(sentences, window, read.indices, read.reasons)
-    reasons = {
-        index: clipped_text(one_line(text), _MAX_REASON)
-        for index, text in read.reasons.items()
-        if meant and index in meant
-    }
-    return read.kind, WindowAnswer(window, meant, reasons)
+    if read.kind in ("empty", "refusal"):
+        return {} if read.kind == "empty" else None
+    meant = read.kind == "selection" and echoed_sentences(sentences, window, read.indices, read.reasons)
+    if not meant:
+        raise _unusable("No sentences of the window are named")
+    return {index: clipped_text(one_line(read.reasons.get(index, "")), _MAX_REASON) for index in meant}
 
 
-def _read_hypothesis(text: str) -> str:
-    lines = [match[1].strip(_MARKS) for match in _HYPOTHESIS.finditer(text)]
+def _read_hypothesis(answer: Answer) -> str:
+    lines = [match[1].strip(_MARKS) for match in _HYPOTHESIS.finditer(_text_after_thinking(answer))]
     if not lines or not lines[-1]:
         raise _unusable('no line begins with "HYPOTHESIS:"')
     hypothesis = one_line(lines[-1])
@@ -237,9 +236,9 @@ def _read_hypothesis(text: str) -> str:
     return hypothesis
 
 
-def _read_aspects(text: str) -> list[str]:
+def _read_aspects(answer: Answer) -> list[str]:
     """The items of the list below the last ``ASPECTS:``, each once."""
-    _, head, listed = text.rpartition("ASPECTS:")
+    _, head, listed = _text_after_thinking(answer).rpartition("ASPECTS:")
     aspects: dict[str, str] = {}
     for line in listed.splitlines() if head else ():
         match = _BULLET.match(line)
@@ -257,11 +256,11 @@ def _read_aspects(text: str) -> list[str]:
     return list(aspects.values())
 
 
-def _read_numbers(text: str, n: int) -> frozenset[int]:
-    found = read_answer(text, range(n))
-    if found.kind not in ("selection", "empty"):
-        raise _unusable(f"no line says DECISION: with a list of numbers from 0 to {n - 1}")
-    return frozenset(found.indices)
+def _read_numbers(answer: Answer, n: int) -> frozenset[int]:
+    numbers = read_answer(_text_after_thinking(answer), range(n))
+    if numbers.kind not in ("selection", "empty"):
+        raise _unusable(f"No line says DECISION: with a list of numbers from 0 to {n - 1}")
+    return frozenset(numbers.indices)
 
 
 def _unusable(problem: str) -> LLMAnswerError:
@@ -276,26 +275,6 @@ def _unusable(problem: str) -> LLMAnswerError:
 def windows(n_sentences: int) -> tuple[Window, ...]:
     """The windows of a paper; every sentence but the first five is in exactly two (EvidenceBench, appendix C)."""
     return tuple((start, min(start + _LENGTH, n_sentences)) for start in range(0, n_sentences, _STRIDE))
-
-
-@dataclass(frozen=True, slots=True)
-class WindowAnswer:
-    """What was answered about one aspect in one window."""
-
-    window: Window
-    sentences: frozenset[int] | None  # paper-wide; None where no answer could be read: that is not a no
-    reasons: Mapping[int, str] = field(default_factory=dict)
-
-
-def covering_sentences(answers: Iterable[WindowAnswer]) -> tuple[int, ...]:
-    """The sentences that any window's answer names, ascending."""
-    return tuple(sorted({index for answer in answers for index in answer.sentences or ()}))
-
-
-def unjudged_sentences(n_sentences: int, answers: Iterable[WindowAnswer]) -> tuple[int, ...]:
-    """The sentences that no answer is about: whether they cover the aspect is not known."""
-    judged = {index for answer in answers if answer.sentences is not None for index in range(*answer.window)}
-    return tuple(index for index in range(n_sentences) if index not in judged)
 
 
 def echoed_sentences(

@@ -54,10 +54,10 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
     """Source, licence, models, coverage and who decided, for people; ``""`` where nothing is said."""
     coverage, decisions = construction.get("coverage"), construction.get("decisions")
     parts = [
-        _text("from ", _value(construction.get("review"), "title")),
-        _text("paper under ", construction.get("paper_licence")),
-        _text("with ", ", ".join(dict.fromkeys(_models(construction)))),
-        _text("decided by ", _value(decisions, "by")),
+        _phrase("from ", _value(construction.get("review"), "title")),
+        _phrase("paper under ", construction.get("paper_licence")),
+        _phrase("with ", ", ".join(dict.fromkeys(_models(construction)))),
+        _phrase("decided by ", _value(decisions, "by")),
         _consensus_text(construction.get("consensus")),
     ]
     n_covered, n_aspects = (_value(coverage, name) for name in ("n_covered", "n_aspects"))
@@ -75,7 +75,7 @@ def _consensus_text(consensus: object) -> str:
         return ""
     figures = [f"kappa {kappa:.2f}"] if isinstance(kappa, float) else []
     figures += [f"{n_open:,} of their differences open"] if type(n_open) is int else []
-    return _text("a consensus of ", f"{' and '.join(map(str, names))} ({', '.join(figures)})")
+    return _phrase("a consensus of ", f"{' and '.join(map(str, names))} ({', '.join(figures)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,5 +148,5 @@ def _value(mapping: object, name: str) -> object:
     return mapping.get(name) if isinstance(mapping, Mapping) else None
 
 
-def _text(before: str, value: object) -> str:
+def _phrase(before: str, value: object) -> str:
     return f"{before}{clipped_text(one_line(value), 80)}" if isinstance(value, str) and value.strip() else ""

@@ -50,8 +50,8 @@ def propose(
         for key in [given_input.paper for given_input in inputs]:
             proposal = Annotations(store).get(key, proposer(model))
             marks = [len(aspect.sentences) for aspect in proposal.aspects] if proposal else []
-            n_unjudged = len(proposal.origin.get("unjudged", ())) if proposal else 0
-            counts = {"aspects": len(marks), "marks": sum(marks), "unjudged": n_unjudged}
+            n_unread = len(proposal.origin.get("unread", ())) if proposal else 0
+            counts = {"aspects": len(marks), "marks": sum(marks), "unread": n_unread}
             rows.append({"paper": key, "name": marked_paper(store, key).name} | counts)
         for problem in problems:
             note(f"evidencebench: {problem}")

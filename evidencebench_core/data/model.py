@@ -1,11 +1,16 @@
 """A benchmark instance, whatever file it came from; immutable, so threads and sessions can share it."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import orjson
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SentenceType = Literal["section_name", "abstract", "normal_paragraph"]
 Focus = Literal["all", "results"]
@@ -82,6 +87,27 @@ class Instance:
     def __repr__(self) -> str:
         aspects = f"{len(self.sentences)} sentences, {len(self.evidence.aspects)} aspects"
         return f"Instance({self.id!r}: {self.hypothesis[:80]!r}, {aspects})"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The paper: ``sentence``, ``section``, ``type``, ``covers`` (labels of aspects) and ``text`` of each."""
+        import pandas as pd
+
+        covers: list[list[str]] = [[] for _ in self.sentences]
+        for aspect in self.evidence.aspects:
+            for index in aspect.sentence_indices:
+                covers[index].append(aspect.label)
+        columns = {
+            "section": self.sections,
+            "type": self.sentence_types,
+            "covers": covers,
+            "text": self.sentences,
+        }
+        return pd.DataFrame(columns).rename_axis("sentence").reset_index()
+
+    def _repr_html_(self) -> str:
+        from evidencebench_core import show
+
+        return show(self)._repr_html_()
 
     @property
     def is_sufficient(self) -> bool:

@@ -1,13 +1,15 @@
 """The store: datasets in one SQLite file, for any number of threads and processes."""
 
+from __future__ import annotations
+
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from evidencebench_core.data.connection import Database
 from evidencebench_core.data.files import whole_file
@@ -15,7 +17,11 @@ from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, EvidenceSet, 
 from evidencebench_core.data.primitives import by_name, from_blob, to_blob
 from evidencebench_core.data.search import fts_terms
 from evidencebench_core.data.sections import section_titles
-from evidencebench_core.errors import DamageError, StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.notebook import Tabular
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MARKED_BY_HAND: Final = "marked by hand"
 """The source of the datasets that `ingest.add_instance` makes: they grow, and come from no file."""
@@ -26,8 +32,8 @@ _IN_BODY: Final = frozenset({"stored", "paraphrases", "negation", "construction"
 _BATCH: Final = 128  # instances a query
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetInfo:
+@dataclass(frozen=True, slots=True, repr=False)
+class DatasetInfo(Tabular):
     """A dataset of the store."""
 
     id: int  # its row; the key of runs.dataset_id
@@ -72,7 +78,7 @@ class InstanceRow(NamedTuple):
 _Dataset = str | DatasetInfo
 
 
-class Store(Database):
+class Store(Database, Tabular):
     """Datasets, and the connection to everything else that is kept beside them, for any thread.
 
     The file is opened or created on first use. Every method raises `StoreError` if the file cannot be used, and
@@ -81,6 +87,14 @@ class Store(Database):
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The datasets, a row each."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            map(asdict, self.datasets()), columns=[field.name for field in fields(DatasetInfo)]
+        )
 
     def backup(self, path: Path, overwrite: bool = False) -> int:
         """Copy the store to a file that only its owner can read; returns its size in bytes."""
@@ -95,10 +109,9 @@ class Store(Database):
             with whole_file(path, private=True) as stream, self.read() as db:
                 db.execute("VACUUM INTO ?", (stream.name,))
         except StoreError as error:
-            place = (
-                error.place if isinstance(error, DamageError) else str(path)
-            )  # it is the copy's disk that is full
-            raise type(error)(place, error.problem, error.remedy) from error
+            is_damaged = getattr(error.__cause__, "sqlite_errorname", "").startswith("SQLITE_CORRUPT")
+            place = error.place if is_damaged else str(path)  # whose disk is full
+            raise StoreError(place, error.problem, error.remedy) from error
         return path.stat().st_size
 
     def datasets(self) -> tuple[DatasetInfo, ...]:

@@ -152,17 +152,9 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
         if pdf:
             marked = page_images(highlights_pdf(findings, pdf), [(page, None) for page in shown])
             pictures = page_images(pdf, [(item.page or 1, item.box) for item in cited])
-    retriever = findings.retriever
-    settings = [f"{name}={value_text(value)}" for name, value in retriever.settings.values().items()]
-    learnt = [
-        f"(learnt from {data.n_instances:,} instances of {data.dataset})" for data in retriever.training
-    ]
-    closest = "unknown" if findings.best is None else f"{findings.best:.2f} of 1 in meaning"
-    searched = (
-        f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} from the abstract"
-    )
     page: str = template("findings.html").render(
         hypothesis=findings.hypothesis,
+        paper=paper,
         title=paper.title or findings.read.name,
         source=findings.read.source,
         moment=f"{created_at.day} {created_at:%B %Y}",
@@ -175,21 +167,30 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
         pictures={item.label: image for item, image in zip(cited, pictures, strict=False)},
         source_of=lambda image: f"data:image/webp;base64,{b64encode(image.webp).decode()}",
         picked=MARKS["picked"],
-        facts={
-            "Searched": searched,
-            "Left out of the paper": left_out_text(paper.left_out) or "nothing",
-            "Chosen by": " ".join([retriever.name, *learnt]),
-            **({"For or against by": findings.stances_by} if findings.stances else {}),
-            "Settings": ", ".join(settings) or "none",
-            "Closest sentence": closest,
-            "Notes": " ".join(paper.notes) or "none",
-            "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
-        },
-        doubts=[(doubt.place, doubt.text) for doubt in paper.doubts[:8]],
-        n_more_doubts=max(0, len(paper.doubts) - 8),
+        facts=_facts(findings),
         command=command,
     )
     return page
+
+
+def _facts(findings: Findings) -> dict[str, str]:
+    """How the sentences were found, by what is told."""
+    paper, retriever = findings.read.paper, findings.retriever
+    settings = [f"{name}={value_text(value)}" for name, value in retriever.settings.values().items()]
+    learnt = [
+        f"(learnt from {data.n_instances:,} instances of {data.dataset})" for data in retriever.training
+    ]
+    n_sentences = f"{len(paper.sentences):,} sentences and headings"
+    return {
+        "Searched": f"{n_sentences}; at most {MAX_FROM_ABSTRACT} from the abstract",
+        "Left out of the paper": left_out_text(paper.left_out) or "nothing",
+        "Chosen by": " ".join([retriever.name, *learnt]),
+        **({"For or against by": findings.stances_by} if findings.stances else {}),
+        "Settings": ", ".join(settings) or "none",
+        "Closest sentence": "unknown" if findings.best is None else f"{findings.best:.2f} of 1 in meaning",
+        "Notes": " ".join(paper.notes) or "none",
+        "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
+    }
 
 
 def lead(findings: Findings) -> int | None:

@@ -16,6 +16,7 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.export.tables import csv_text
 from evidencebench_core.metrics import MEASURES
+from evidencebench_core.notebook import interval_columns
 from evidencebench_core.runs import RunLike, RunStore, score_run
 from evidencebench_core.stats import Estimate
 from evidencebench_core.tasks import Missing, Task, task_named
@@ -193,16 +194,16 @@ def run_names(report: Report) -> dict[str, str]:
 
 
 def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]) -> pd.DataFrame:
-    columns, cells = list(map(str, table.columns)), dict[str, list[Cell]]()
-    hidden = {label for key, label in _LABELS.items() if {key, label} <= set(columns)}
+    bounds, cells = interval_columns(table), dict[str, list[Cell]]()
+    hidden = {label for key, label in _LABELS.items() if {key, label} <= set(table.columns)}
+    hidden.update(*bounds.values())
     values_of = table.astype(object).where(table.notna(), None).to_dict("list")
-    for place, column in enumerate(columns):
+    for column in map(str, table.columns):
         if column in hidden:
             continue
-        is_share, values, following = column in shares, values_of[column], columns[place + 1 : place + 3]
-        if following in (["low", "high"], [f"{column}_low", f"{column}_high"]):
-            hidden |= {*following}
-            rows = zip(values, *map(values_of.get, following), strict=True)
+        is_share, values = column in shares, values_of[column]
+        if column in bounds:
+            rows = zip(values, *map(values_of.get, bounds[column]), strict=True)
             scale, decimals = (100, 1) if is_share else (1, 2)
             texts = [Estimate(*row).text(scale=scale, decimals=decimals, unit="") for row in rows]
             texts = [text.replace("-", "−") for text in texts]

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Literal, TextIO
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.export.run_rows import rows, tasks_of, watched
+from evidencebench_core.export.run_rows import rows, tasks_of
 from evidencebench_core.export.tables import write_csv, write_json, write_predictions
 from evidencebench_core.export.trec import write_qrels, write_run
 from evidencebench_core.runs import RunInfo, score_run
-from evidencebench_core.words import quantity
 
 RunFormat = Literal["trec", "qrels", "csv", "json", "predictions"]
 
@@ -20,12 +19,13 @@ def write_run_file(
 ) -> list[str]:
     """Write a run for the named tasks, or all that it has answers for; returns what is odd about it, a line each."""
     tasks = tasks_of(run, names, several=form in ("csv", "json"))
-    first, is_csv, noted, lines = tasks[0], form == "csv", dict[tuple[str, str], list[str]](), list[str]()
-    by_task = {task: watched(rows(store, run, task, with_papers=is_csv), task, noted) for task in tasks}
+    first, scores = tasks[0], {task: score_run(store, run, task) for task in tasks}
+    by_task = {task: rows(store, run, task, with_papers=form == "csv") for task in tasks}
+    lines = [note for score in scores.values() for note in score.notes]
     if form == "json":
-        scored = ((task, score_run(store, run.id, task), of_task) for task, of_task in by_task.items())
+        scored = ((task, scores[task], of_task) for task, of_task in by_task.items())
         write_json(run, store.dataset(run.dataset), scored, stream)
-    elif is_csv:
+    elif form == "csv":
         write_csv(by_task, stream, run.id)
     elif form == "qrels":
         write_qrels(store.evidence_sets(run.dataset), first, stream)
@@ -33,8 +33,5 @@ def write_run_file(
         write_predictions(by_task[first], stream)
     else:
         measure = write_run(by_task[first], first, stream, f"{run.retriever}-{run.id}")
-        lines.append(f"{first.name}: {measure}")
-    for (name, reason), ids in noted.items():
-        more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
-        lines.append(f"{name}: {quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}.")
+        lines.insert(0, f"{first.name}: {measure}")
     return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Final
@@ -70,21 +70,6 @@ def tasks_of(run: RunInfo, names: Sequence[str | Task] | None, several: bool = T
         problem = f"has answers for {len(tasks)} tasks: {listed}"
         raise SettingError(f"run {run.id}", problem, "Say which one with --task.")
     return tasks
-
-
-def watched(rows: Iterable[Row], task: Task, noted: dict[tuple[str, str], list[str]]) -> Iterator[Row]:
-    """The rows; meanwhile ``noted`` gets the ids that a reader of the file should know about, by task and reason."""
-    for row in rows:
-        n_picks, budget, reason = len(row.picks), task.budget_for(row.evidence), ""
-        if row.retrieval is None:
-            reason = f"left out, {row.reason}"
-        elif not n_picks:
-            reason = "answered with no sentence"
-        elif budget is not None and n_picks > budget:
-            reason = "answered with more than K"
-        if reason:
-            noted.setdefault((task.name, reason), []).append(row.instance_id)
-        yield row
 
 
 def versions() -> dict[str, str]:

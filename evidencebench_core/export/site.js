@@ -7,10 +7,15 @@ async function showPublished() {
   const views = JSON.parse(await new Response(stream).text());
   const main = document.body.querySelector("main") ?? document.body;
   main.replaceChildren();
-  showPaper(main, views, () => {
+  const linked = () => {
     const index = Number(/^#s(\d+)$/.exec(location.hash)?.[1] ?? NaN);
     return index < views[0].texts.length ? index : null;
+  };
+  const show = showPaper(main, views, ({ selected }) => {
+    if (selected !== linked()) location.replace(selected === null ? "#" : `#s${selected}`);
   });
+  show({ selected: linked() });
+  addEventListener("hashchange", () => show({ selected: linked() }));
 }
 
 /** Only the papers with every word in their row. @param {HTMLInputElement} field */

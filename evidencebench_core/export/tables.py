@@ -38,13 +38,13 @@ def cell(text: str) -> str:
 
 def csv_text(frame: pd.DataFrame) -> str:
     """A frame as CSV (RFC 4180): texts and headings through `cell`, lists joined by "; ", numbers to 12 digits."""
-    texts = frame.select_dtypes(["object", "string", "category"]).astype(object).map(_plain)
+    texts = frame.select_dtypes(["object", "string", "category"]).astype(object).map(_csv_value)
     headings = [cell(str(name)) for name in frame.columns]
     plain = frame.assign(**texts)
     return plain.to_csv(index=False, header=headings, lineterminator="\r\n", float_format="%.12g")
 
 
-def _plain(value: Any) -> Any:
+def _csv_value(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         value = "; ".join(map(str, value))
     return cell(value) if isinstance(value, str) else value

@@ -17,18 +17,22 @@ from numpy.typing import ArrayLike
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance, SentenceType
 from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.notebook import Tabular
 from evidencebench_core.retrievers.settings import Settings
 from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.words import clipped_text
 
 ALL: Final = "On the unconstrained task it selects every sentence."
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.retrievers.encoding import TrainedOn
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Query:
     """All that a retriever may know: the hypothesis, the candidate pool in the order of the paper, and the focus."""
 
@@ -39,9 +43,13 @@ class Query:
     focus: Focus = "all"  # which aspects are asked for
     budget: int | None = None  # how many sentences may be selected; None: not decided yet, or no limit
 
+    def __repr__(self) -> str:
+        n = len(self.sentences)
+        return f"Query({self.hypothesis[:80]!r}, {n} sentences, focus {self.focus!r}, budget {self.budget})"
 
-@dataclass(frozen=True, slots=True)
-class Retrieval:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Retrieval(Tabular):
     """The answer to a query; ``details`` are what a reader should see beside the picks, as JSON values."""
 
     ranking: tuple[int, ...]  # sentence indices, best first, each at most once; the whole pool or its head
@@ -49,6 +57,19 @@ class Retrieval:
     n_picks: int | None = None  # how many of the ranking are selected; None: all, until `cut` says how many
     seconds: float = 0.0  # wall-clock time of the call; 0.0 where nobody timed it
     details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __repr__(self) -> str:
+        picks = clipped_text(", ".join(map(str, self.selection)), 80)
+        return f"Retrieval({len(self.selection):,} of {len(self.ranking):,}: {picks})"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The ranking: ``rank`` from 1, ``sentence``, ``score``, and whether it is ``picked``."""
+        import pandas as pd
+
+        picked = [place < len(self.selection) for place in range(len(self.ranking))]
+        ranks = range(1, len(self.ranking) + 1)
+        columns = {"rank": ranks, "sentence": self.ranking, "score": self.scores, "picked": picked}
+        return pd.DataFrame(columns)
 
     @property
     def selection(self) -> tuple[int, ...]:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.notebook import Tabular, interval_plot, table_html
 from evidencebench_core.retrievers.own import OwnSystem, ranking_of_scores
 from evidencebench_core.runs.execution import execute
 from evidencebench_core.runs.model import RunInfo
 from evidencebench_core.runs.planning import DEFAULT_TASKS, Plan, plan
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Missing, Score, Task, score, task_named
+from evidencebench_core.words import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Predictions = Mapping[str, Sequence[int] | Mapping[str, float]]
 
@@ -59,7 +65,7 @@ def score_predictions(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Evaluation:
+class Evaluation(Tabular):
     """A run and its scores; accepted wherever the id of a run is."""
 
     run: RunInfo
@@ -71,17 +77,25 @@ class Evaluation:
         return self.run.id
 
     def __repr__(self) -> str:
-        lines = [f"run {self.run.id}: {self.run.label} over {self.run.dataset}", *map(repr, self.scores)]
-        if self.failures:
-            lines.append(f"{len(self.failures):,} failed, the first: {self.failures[0]}")
-        return "\n".join(lines)
+        scores = ", ".join(f"{score.task.title} {score.estimate.text()}" for score in self.scores)
+        failures = f"; {len(self.failures):,} failed, the first: {self.failures[0]}" if self.failures else ""
+        return one_line(f"run {self.run.id}: {self.run.label} over {self.run.dataset}: {scores}{failures}")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The scores, a row a task, as `Score.row` has them."""
+        import pandas as pd
+
+        return pd.DataFrame([score.row() for score in self.scores])
 
     def _repr_html_(self) -> str:
-        from html import escape
+        import pandas as pd
 
-        first, *_ = repr(self).splitlines()
-        rows = "".join(score._repr_html_() for score in self.scores)
-        return f"<p>{escape(first)}</p>{rows}"
+        scores = table_html(pd.DataFrame([score.texts() for score in self.scores]))
+        return f"<p>run {self.run.id}: {escape(one_line(f'{self.run.label} over {self.run.dataset}'))}</p>{scores}"
+
+    def plot(self) -> Any:
+        """A plotly figure of Aspect Recall on each task, with its interval."""
+        return interval_plot(self.to_pandas(), f"{self.run.label} over {self.run.dataset}", ["recall"])
 
 
 RunLike: TypeAlias = str | RunInfo | Evaluation

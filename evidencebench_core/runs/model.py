@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.notebook import Tabular
 from evidencebench_core.retrievers import OFFICIAL, Retrieval, Setting
 from evidencebench_core.tasks import TASKS, Task, task_named
 
@@ -80,8 +81,8 @@ def retrieval_spec(
     return RunSpec(RETRIEVAL, dataset_sha256, document)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunInfo:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RunInfo(Tabular):
     """A run in the store; the fields from ``dataset`` on are for retrievers' runs.
 
     Its ``stamp`` is another one whenever a result has been written, so what is computed of a run may be kept under it:

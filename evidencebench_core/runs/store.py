@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evidencebench_core.data.primitives import from_blob, now, process_mark, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
+from evidencebench_core.notebook import Tabular
 from evidencebench_core.retrievers import Retrieval, run_label
 from evidencebench_core.runs.model import RETRIEVAL, Result, Results, RunInfo, RunSpec, Sample
 from evidencebench_core.runs.outcomes import outcome_counts, unread_keys
@@ -24,6 +25,8 @@ from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import one_line
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evidencebench_core.retrievers.encoding import TrainedOn
 
 _PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "torch")  # what encoders run on
@@ -53,7 +56,7 @@ _TRAINED_ON: Final = """INSERT OR IGNORE INTO trained_on (run_id, instance_id)
     WHERE runs.id = ?1 AND papers.key IN (SELECT value FROM json_each(?2))"""
 
 
-class RunStore:
+class RunStore(Tabular):
     """The runs of a `Store`, of every kind."""
 
     def __init__(self, store: Store) -> None:
@@ -86,6 +89,12 @@ class RunStore:
         subject = None if dataset is None else self.store.dataset(dataset).sha256
         runs = self.runs_of(RETRIEVAL, subject)
         return tuple(run for run in runs if run.dataset and (variants or not run.variant))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`runs` as a table: a row for each run, a column for each field of `RunInfo`."""
+        import pandas as pd
+
+        return pd.concat([run.to_pandas() for run in self.runs()] or [pd.DataFrame()], ignore_index=True)
 
     def runs_of(self, kind: str | None = None, subject: str | None = None) -> tuple[RunInfo, ...]:
         """All runs, oldest first, or those of a kind or about a subject."""

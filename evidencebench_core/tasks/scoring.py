@@ -14,6 +14,7 @@ import numpy as np
 
 from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import MEASURES, ceiling_range, random_expectation
+from evidencebench_core.notebook import table_html
 from evidencebench_core.stats import FEW_PAPERS, Estimate, interval_note, ratios, standard_error
 from evidencebench_core.tasks.task import Task, task_named
 from evidencebench_core.words import quantity, range_text
@@ -52,15 +53,18 @@ class Score:
         return f"Score({self.task.title}: {self.estimate.text()}, n={self.n_scored})"
 
     def _repr_html_(self) -> str:
-        """One row, for notebooks."""
         import pandas as pd
 
+        return table_html(pd.DataFrame([self.texts()]))
+
+    def texts(self) -> dict[str, str]:
+        """One row for people, by heading."""
         row = {"Task": self.task.title}
         for measure in MEASURES:
             estimate = self.measures[measure.name]
             row[measure.title] = estimate.text() if measure.is_share else estimate.text(scale=1, unit="")
         row |= {"Ceiling": self.ceiling_text, "Random": Estimate(self.random_expectation).text()}
-        return str(pd.DataFrame([row | {"n": f"{self.n_scored:,}"}]).to_html(index=False, border=0))
+        return row | {"n": f"{self.n_scored:,}"}
 
     @property
     def estimate(self) -> Estimate:

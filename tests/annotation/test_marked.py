@@ -1,4 +1,4 @@
-"""Papers that people mark: own ones and instances, and the gold as one more annotator."""
+"""Papers that people mark, and the gold as one more annotator."""
 
 import pytest
 
@@ -7,17 +7,7 @@ from evidencebench_core.annotation.model import Annotation, annotated_instance
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
-from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.own import OwnPapers
 from tests.annotation.scripted_model import save_proposal
-
-
-def test_an_own_paper_has_no_gold(store: Store) -> None:
-    paper = read_paper(b"# Tea\n\nTea was drunk. It helped.", "tea.md")
-    own = OwnPapers(store).save(paper, "Tea", "Tea helps.")
-    marked = marked_paper(store, own.key)
-    assert (marked.name, marked.hypothesis, marked.gold, marked.dataset) == ("Tea", "Tea helps.", None, None)
-    assert annotators_of(Annotations(store), marked) == ()
 
 
 def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:

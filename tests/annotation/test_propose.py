@@ -104,7 +104,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more(store: Store) -> N
 
     proposal, _ = proposed(store, ProposalInput(own_paper(store), summary="Tea is good."), step)
     assert covers(proposal) == COVERS | {"It is about blood": (3, 7)}
-    assert proposal.origin["unjudged"]["aspect_0"] == [15, 16, 17, 18, 19]  # the last window has the rest
+    assert proposal.origin["unread"] == ["aspect_0", "aspect_1", "aspect_2"]  # that window, of each
     assert set(asked.values()) == {2}
 
 

@@ -1,16 +1,10 @@
-"""Windows, what the answers about them add up to, and the echo check."""
+"""Windows, and the echo check."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.annotation.propose import (
-    WindowAnswer,
-    covering_sentences,
-    echoed_sentences,
-    unjudged_sentences,
-    windows,
-)
+from evidencebench_core.annotation.propose import echoed_sentences, windows
 
 
 def test_windows_by_hand() -> None:
@@ -22,25 +16,6 @@ def test_windows_by_hand() -> None:
 def test_every_sentence_but_the_first_five_is_shown_twice(n: int) -> None:
     shown = [sum(start <= index < stop for start, stop in windows(n)) for index in range(n)]
     assert shown == [1 if index < 5 else 2 for index in range(n)]
-
-
-@pytest.mark.parametrize(
-    ("sentences", "covering", "unjudged"),
-    [
-        (([3, 7], [7, 9], [], [19], [22]), (3, 7, 9, 19, 22), ()),
-        (([3, 7], [7, 9], None, [19], [22]), (3, 7, 9, 19, 22), ()),  # its neighbours show all that it shows
-        (([3], [7], None, None, [22]), (3, 7, 22), (15, 16, 17, 18, 19)),
-        ((None, [7], [], [], []), (7,), (0, 1, 2, 3, 4)),
-    ],
-)
-def test_an_answer_that_is_missing_is_not_a_no(
-    sentences: tuple[list[int] | None, ...], covering: tuple[int, ...], unjudged: tuple[int, ...]
-) -> None:
-    answers = [
-        WindowAnswer(window, None if found is None else frozenset(found))
-        for window, found in zip(windows(23), sentences, strict=True)
-    ]
-    assert (covering_sentences(answers), unjudged_sentences(23, answers)) == (covering, unjudged)
 
 
 SENTENCES = [f"Word{n} beta{n} gamma{n} delta{n} epsilon{n}." for n in range(20)]

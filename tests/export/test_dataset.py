@@ -1,14 +1,13 @@
 """Datasets back to the benchmark's JSON."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import ingest, instance_from, open_store
+from evidencebench_core.data import ingest, open_store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.export import stream_dataset, write_benchmark
+from evidencebench_core.export import stream_dataset
 from tests.factories import raw_instance, written
 
 
@@ -49,10 +48,3 @@ def test_papers_whose_licence_allows_no_changed_copy_are_left_out_and_named(tmp_
     ingest(open_store(), written({"e": raws["e"]}, tmp_path / "closed.json"))
     with pytest.raises(SettingError, match="CC BY-NC-ND"):
         export_dataset("closed", tmp_path / "out.json")
-
-
-def test_instances_of_any_origin_are_written() -> None:
-    good, stream = raw_instance(4, {"x": [1]}), io.BytesIO()
-    assert write_benchmark([instance_from(name, good) for name in "ab"], stream) == 2
-    assert stream.getvalue() == json.dumps({"a": good, "b": good}, indent=4).encode()
-    assert write_benchmark([], io.BytesIO()) == 0

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.export.reader import FOLDER, System, paper_key, show, view_data
+from evidencebench_core.export.reader import FOLDER, PaperView, System, paper_key, show, view_data
 from evidencebench_core.retrievers import Retrieval
 from tests.browser.reader_views import hostile_view, instance_of, short_view, stress_view
 
@@ -56,23 +57,18 @@ def test_positions_the_paper_does_not_have_are_none_and_picks_are_refused() -> N
             show(instance_of(short_view()), picks)
 
 
-def test_types_of_a_title_block_and_headings() -> None:
-    sentences = ("A title", "The journal", "INTRODUCTION", "Words.", "Aims")
-    types = (*("section_name",) * 3, "normal_paragraph", "section_name")
-    view = replace(short_view(), sentences=sentences, sentence_types=types, aspects=(), systems=())
-    assert view_data(view)["types"] == "tfhps"
-    texts = (
-        "RESULTS",
-        "Materials and methods",
-        "2. Methods",
-        "Statistical analysis",
-        "2.1 Study population",
-        "",
-    )
-    view = replace(
-        view, sentences=("A title", "Words.", *texts), sentence_types=(*types[2:4], *types[:1] * 6)
-    )
-    assert view_data(view)["types"] == "tphhhsss"
+@pytest.mark.parametrize(
+    ("texts", "headings", "types"),
+    [
+        (("A title", "The journal", "INTRODUCTION", "Words.", "Aims"), (0, 1, 2, 4), "tfhps"),
+        (("A title", "Words.", "RESULTS", "Materials and methods", "2. Methods"), (0, 2, 3, 4), "tphhh"),
+        (("A title", "Words.", "Statistical analysis", "2.1 Study population", ""), (0, 2, 3, 4), "tpsss"),
+    ],
+)
+def test_types_of_headings(texts: tuple[str, ...], headings: tuple[int, ...], types: str) -> None:
+    kinds = tuple("section_name" if index in headings else "normal_paragraph" for index in range(len(texts)))
+    view = PaperView("p", texts, kinds)  # type: ignore[arg-type]
+    assert view_data(view)["types"] == types
 
 
 def test_data_is_json_one_letter_a_sentence_and_the_key_that_of_the_text() -> None:
@@ -113,6 +109,20 @@ def test_show_takes_a_retrieval_or_any_picks_or_none() -> None:
         show(paper, task="er@none")
 
 
+def test_without_anywidget_a_drawing_is_the_frame_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = instance_of(short_view())
+    drawn = show(paper, {"bm25": [3]})
+    assert drawn.selected == (None, None, "bm25")
+    assert drawn._repr_mimebundle_()[0].keys() == {"text/plain", "application/vnd.jupyter.widget-view+json"}
+    monkeypatch.delitem(sys.modules, "evidencebench_core.export.reader.widget")
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    alone = show(paper)
+    assert alone._repr_mimebundle_() == {}
+    assert alone._repr_html_().startswith("<iframe")
+    with pytest.raises(SettingError):
+        _ = alone.selected
+
+
 def test_the_page_has_the_colours_of_the_apps_theme() -> None:
     root = Path(__file__).parents[2]
     theme = tomllib.loads((root / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
@@ -120,4 +130,4 @@ def test_the_page_has_the_colours_of_the_apps_theme() -> None:
     for part, name in ((light, "light"), (dark, "dark")):
         for key in ("background", "secondaryBackground", "text", "primary"):
             variable, colour = key.replace("B", "-b"), theme[name][f"{key}Color"].lower()
-            assert f"--st-{variable}-color: {colour};" in part
+            assert re.search(rf"--st-{variable}-color: var\(--jp-[a-z0-9-]+, {colour}\);", part)

@@ -62,11 +62,13 @@ function hear(event, owners) {
   const path = event.composedPath();
   const key = event.key === " " ? "Space" : event.key;
   if (event.metaKey || event.altKey || path.some((node) => node.matches?.(TYPING))) return false;
+  const focused = path.map((node) => owners.get(node)).find(Boolean);
+  const isOurPage = document.querySelector(".stApp") || [...owners.values()].some(({ main }) => main);
+  if (!focused && !isOurPage) return false; // a notebook has keys of its own
   if (event.ctrlKey) return key === "/" && showKeys(owners);
   const isButtons = buttonKeys().some(([sign]) => sign.toLowerCase() === key.toLowerCase());
   if (settings.evidencebenchKeys === "off" && key.length === 1) return isButtons; // it does not hear the key, either
   if (key === "?") return showKeys(owners);
-  const focused = path.map((node) => owners.get(node)).find(Boolean);
   const heirs = isButtons ? [] : [...owners.values()].filter(({ main }) => main);
   const rows = [focused, ...heirs].flatMap((owner) => owner?.rows ?? []);
   return rows.some(([keys, , act]) => keys.split(" ").includes(key) && act(key, path[0]) !== false);

@@ -1,20 +1,19 @@
 /**
- * The reader where no Python listens: the marks of every system are there, and a click chooses between them.
- * On a page that can be linked to, `linked` is the sentence that the address names.
+ * The reader where Python draws nothing anew: the marks of every system are there, and a click chooses between them.
+ * `onPlace` hears of the active system, the selected sentence and the aspect after a click. What is returned puts others
+ * in their place.
  */
-function showPaper(parent, views, linked = null) {
+function showPaper(parent, views, onPlace = () => {}) {
   const reader = new Reader(parent);
-  let shown = { ...views[0], selected: linked?.() ?? null };
-  const draw = () => reader.update(shown, (_, { kind, system, sentence, aspect }) => {
-    shown = { ...shown, ...(kind === "system" ? { ...views[0], ...views[system] } : {}), selected: sentence, aspect };
-    if (linked && sentence !== linked()) location.replace(sentence === null ? "#" : `#s${sentence}`);
-    draw();
-  });
-  draw();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  addEventListener("hashchange", () => {
-    if (!linked || linked() === shown.selected) return;
-    shown = { ...shown, selected: linked() };
-    draw();
-  });
+  let place = { active: views[0].active, selected: null, aspect: null };
+  const show = (change = {}) => {
+    place = { ...place, ...change };
+    reader.update({ ...views[0], ...views[place.active], ...place }, (_, { system, sentence, aspect }) => {
+      show({ active: system, selected: sentence, aspect });
+      onPlace(place);
+    });
+  };
+  show();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show());
+  return show;
 }

@@ -1,23 +1,33 @@
-"""The reader in a notebook: a frame that holds the app's own drawing, and asks nothing outside."""
+"""The reader in a notebook: a widget, or a frame, that holds the app's own drawing, and asks nothing outside."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from evidencebench_core.data.model import Instance
+from evidencebench_core.data.model import Aspect, Instance
+from evidencebench_core.errors import SettingError
 from evidencebench_core.export.reader.view import PaperView, System, view_data, view_of
 from evidencebench_core.palette import css_variables
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task, task_named, validated_selection
 from evidencebench_core.words import one_line
 
+if TYPE_CHECKING:
+    from evidencebench_core.export.reader.widget import ReaderWidget
+
 FOLDER: Final = Path(__file__).parent  # of the reader's scripts and style
-PARTS: Final = ("draw.js", "minimap.js", "echo.js")  # of ``reader.js``, in this order, after ``dom.js``
+PARTS: Final = (
+    "draw.js",
+    "minimap.js",
+    "echo.js",
+    "sheet.js",
+)  # of ``reader.js``, in this order, after ``dom.js``
 
 _PER_SYSTEM: Final = ("active", "marks", "aspects")
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -26,16 +36,66 @@ _SHOW: Final = 'showPaper(document.body, JSON.parse(document.getElementById("dat
 Picks = Retrieval | Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A paper as the app draws it; the last line of a notebook's cell shows it."""
+class Selected(NamedTuple):
+    """What is selected in a drawing: a sentence by its index, an aspect, and the system whose picks are marked."""
 
-    title: str
-    page: str  # a whole HTML page, with its scripts and style: it can be saved as a file, too
+    sentence: int | None
+    aspect: Aspect | None
+    system: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A paper as the app draws it; the last line of a notebook's cell shows it.
+
+    With the extra ``notebook`` it is a widget: `selected` has what is clicked. Elsewhere, as in a notebook that is only
+    looked at, it is a frame.
+    """
+
+    view: PaperView
+    hypothesis: str
     height: int  # in pixels
+    views: Sequence[Mapping[str, Any]]  # `views_data` of the view
 
     def __repr__(self) -> str:
         return f"Drawing({self.title!r})"
+
+    @property
+    def title(self) -> str:
+        return one_line(f"{self.view.paper}: {self.hypothesis}")
+
+    @cached_property
+    def page(self) -> str:
+        """A whole HTML page, with its scripts and style: it can be saved as a file, too."""
+        return _page(one_line(self.hypothesis), self.views)
+
+    @cached_property
+    def widget(self) -> ReaderWidget | None:
+        """What talks to the browser; `None` without anywidget."""
+        try:
+            from evidencebench_core.export.reader.widget import ReaderWidget
+        except ImportError:
+            return None
+        first = {**self.views[0], "keys": "", "height": self.height}  # the page has keys of its own
+        place = {"active": self.view.active, "selected": None, "aspect": None}
+        return ReaderWidget(views=[first, *self.views[1:]], place=place)
+
+    @property
+    def selected(self) -> Selected:
+        """What was clicked last; `SettingError` where it cannot come back, without the extra ``notebook``."""
+        if self.widget is None:
+            remedy = "Install it: pip install 'evidencebench-explorer[notebook]'"
+            raise SettingError("selected", "needs anywidget, which is not installed", remedy)
+        sentence, aspect, system = map(self.widget.place.get, ("selected", "aspect", "active"))
+        return Selected(
+            sentence,
+            None if aspect is None else self.view.aspects[aspect],
+            None if system is None else self.view.systems[system].name,
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> Any:
+        bundle = None if self.widget is None else self.widget._repr_mimebundle_()
+        return {} if bundle is None else (bundle[0] | {"text/plain": repr(self)}, bundle[1])
 
     def _repr_html_(self) -> str:
         # In a sandbox without the notebook's origin: the page reaches nothing of the notebook.
@@ -56,7 +116,7 @@ def show(
 
     ``picks`` is a `Retrieval`, a sequence of sentence indices, or a mapping of names to those; without any the gold is
     shown alone. Of several, a click on a name in the legend shows that one's marks. The task says which aspects count:
-    marks stand on those only. The height is in pixels.
+    marks stand on those only. The height is in pixels. What is clicked is `Drawing.selected` of what is returned.
 
     `SelectionError` for a sentence that the paper does not have, or more than three systems.
     """
@@ -64,8 +124,7 @@ def show(
     systems = [System(name, _selection(instance, name, one)) for name, one in named.items()]
     chosen = task if isinstance(task, Task) else task_named(task)
     view = view_of(instance, focus=chosen.focus, systems=systems, active=0 if systems else None)
-    title = one_line(f"{instance.id}: {instance.hypothesis}")
-    return Drawing(title, _page(one_line(instance.hypothesis), views_data(view)), height)
+    return Drawing(view, instance.hypothesis, height, views_data(view))
 
 
 def views_data(view: PaperView) -> list[dict[str, Any]]:

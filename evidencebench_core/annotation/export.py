@@ -64,7 +64,7 @@ def exported_annotations(
             instance_id = f"{instance.id}_{marked.key.rpartition(':')[2]}"
             instance = exported_annotation(annotations, marked, name, instance_id)
         exported.instances[instance.id] = instance
-        exported.licences[_licence(marked) or "none named"] += 1
+        exported.licences[marked.paper.licence or "none named"] += 1
     return exported
 
 
@@ -72,7 +72,7 @@ def exported_annotation(
     annotations: Annotations, marked: MarkedPaper, annotator: str, instance_id: str = ""
 ) -> Instance:
     """The instance of an annotation; `PaperError` where it is not complete, or may not be passed on."""
-    licence = _licence(marked)
+    licence = marked.paper.licence
     if licence and not allows_changed_copies(licence):
         problem = f"is under {licence}, which allows no changed copy"
         raise PaperError(marked.name, problem, "It stays in your store for your own use.")
@@ -99,28 +99,17 @@ def exported_annotation(
 
 
 def _annotator(names: tuple[str, ...], wanted: str, undecided: bool) -> str:
+    """Whose marks count: the one that is wanted, the consensus, the only person, and then a model."""
     people = [name for name in names if not name.startswith(MODEL)]
-    models = [name for name in names if name.startswith(MODEL)]
-    if wanted in names:
-        return wanted
-    if wanted and not (undecided and models):
-        raise PaperError("the store", f"has no marks by {wanted}", "Name somebody who has marked it.")
-    if CONSENSUS in people:
-        return CONSENSUS
-    if len(people) == 1:
-        return people[0]
-    if people:
+    models = [name for name in names if name.startswith(MODEL) and undecided]
+    first = [wanted] if wanted else [CONSENSUS] if CONSENSUS in people else people
+    if len(first) > 1:
         problem = f"was marked by {', '.join(people)}"
         raise PaperError("the paper", problem, "Make a consensus, or name the annotator.")
-    if undecided and models:
-        return models[0]
-    raise PaperError(
-        "the paper", "has a proposal that nobody decided on", "Decide on it, or say --undecided."
-    )
-
-
-def _licence(marked: MarkedPaper) -> str:
-    if isinstance(marked.paper, Instance):
-        licence = marked.paper.construction.get("paper_licence")
-        return licence if isinstance(licence, str) else ""
-    return marked.paper.licence
+    for name in (*first, *models):
+        if name in names:
+            return name
+    if wanted:
+        raise PaperError("the store", f"has no marks by {wanted}", "Name somebody who has marked it.")
+    problem = "has a proposal that nobody decided on"
+    raise PaperError("the paper", problem, "Decide on it, or say --undecided.")

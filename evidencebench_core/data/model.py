@@ -110,6 +110,12 @@ class Instance:
         return show(self)._repr_html_()
 
     @property
+    def licence(self) -> str:
+        """Of its paper; empty where nothing names it."""
+        licence = self.construction.get("paper_licence")
+        return licence if isinstance(licence, str) else ""
+
+    @property
     def is_sufficient(self) -> bool:
         """Whether its gold is sufficient, not complete."""
         return self.construction.get("gold") == SUFFICIENT

@@ -44,10 +44,9 @@ def forbidding_licence(instance: Instance) -> str:
 
     An instance that names no licence may be passed on: it came that way.
     """
-    licence = instance.construction.get("paper_licence")
-    if not isinstance(licence, str) or not licence:
-        return ""
-    return "" if any(map(allows_changed_copies, (licence, licence_in([licence])))) else licence
+    licence = instance.licence
+    is_open = not licence or any(map(allows_changed_copies, (licence, licence_in([licence]))))
+    return "" if is_open else licence
 
 
 def _licensed(store: Store, info: DatasetInfo, left_out: dict[str, str]) -> Iterator[Instance]:

@@ -128,7 +128,7 @@ def _paper(instance: Instance, place: int, results: Sequence[_Results]) -> dict[
         "paper_id": instance.paper_id,
         "link": paper_page(instance.paper_id),
         "hypothesis": instance.hypothesis,
-        "licence": instance.construction.get("paper_licence", ""),
+        "licence": instance.licence,
         "is_withheld": is_withheld,
         "n_sentences": len(instance.sentences),
         "results": [

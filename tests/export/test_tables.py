@@ -36,13 +36,15 @@ def csv_lines(*answers: Row) -> list[str]:
     return stream.getvalue().split("\n")
 
 
-def test_picks_by_hand() -> None:
+def test_picks_by_hand_and_why_an_instance_has_none() -> None:
     """1 covers x; 2 covers x again and y newly; 4 covers z. Formulas are text and numbers stay numbers."""
-    assert csv_lines(answer([1, 2, 4], name="@sum")) == [
+    assert csv_lines(answer([1, 2, 4], name="@sum"), answer([], "empty"), answer(None, "broken")) == [
         "run,task,instance,pick,rank,sentence,score,picked,covers,newly_covered,note,section,text",
         "run-1,er@3,'@sum,1,1,1,0.5,1,A1,A1,,Results,'=1+1 was found.",
         "run-1,er@3,'@sum,2,2,2,-0.25,1,A1 A2,A2,,Results,Blood pressure fell.",
         "run-1,er@3,'@sum,3,3,4,-0.25,1,A3,A3,,Results,The end.",
+        "run-1,er@3,empty,,,,,,,,no sentence was picked,,",
+        "run-1,er@3,broken,,,,,,,,no answer: =it broke,,",
         "",
     ]
 
@@ -67,13 +69,6 @@ def test_a_frame_as_csv() -> None:
     assert csv_text(frame.head(0)) == "'=1+1,name,both,n\r\n"
     frame = pd.DataFrame({"sections": [("abstract", "results"), ()], "share": [0.1487320000000001, 0.5]})
     assert csv_text(frame) == "sections,share\r\nabstract; results,0.148732\r\n,0.5\r\n"
-
-
-def test_instances_without_a_line_say_why() -> None:
-    assert csv_lines(answer([], "empty"), answer(None, "broken"))[1:3] == [
-        "run-1,er@3,empty,,,,,,,,no sentence was picked,,",
-        "run-1,er@3,broken,,,,,,,,no answer: =it broke,,",
-    ]
 
 
 def test_json_has_what_it_takes_to_trust_a_run(tmp_path: Path) -> None:

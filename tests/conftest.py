@@ -30,12 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.parent.relative_to(ROOT / "tests")
         group = folder if folder.name == "browser" else folder / item.path.name
         item.add_marker(pytest.mark.xdist_group(group))
-
-    def order(item: pytest.Item) -> tuple[bool, ...]:
-        folder = item.path.parent.name
-        return folder != "frozen", folder != "browser", item.path not in slow
-
-    items.sort(key=order)
+    first = {"frozen": 0, "browser": 1}
+    items.sort(key=lambda item: (first.get(item.path.parent.name, 2), item.path not in slow))
 
 
 @pytest.fixture(autouse=True)

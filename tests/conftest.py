@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("EVIDENCEBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest begins first; a worker has all of a file, and all of the browser, whose tests share an app."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}

@@ -44,7 +44,7 @@ def served(script: Path, *, listen: str = "127.0.0.1", **environment: str) -> It
         finally:
             server.terminate()
             try:
-                server.wait(10)
+                server.wait(3)
             except subprocess.TimeoutExpired:
                 server.kill()
 

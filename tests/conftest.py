@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from evidencebench_core.data.store import Store
 from tests.factories import store_with, tiny_dataset
@@ -23,19 +24,22 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("EVIDENCEBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 
+class ByFile(LoadFileScheduling):
+    """A worker has all tests of a file, and all of the browser's, which share an app."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "browser" if nodeid.startswith("tests/browser/") else str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first; a worker has all of a file, and all of the browser, whose tests share an app."""
+    """What takes longest begins first."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    for item in items:
-        folder = item.path.parent.relative_to(ROOT / "tests")
-        group = folder if folder.name == "browser" else folder / item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
-
-    def order(item: pytest.Item) -> tuple[bool, ...]:
-        folder = item.path.parent.name
-        return folder != "frozen", folder != "browser", item.path not in slow
-
-    items.sort(key=order)
+    first = {"frozen": 0, "browser": 1}
+    items.sort(key=lambda item: (first.get(item.path.parent.name, 2), item.path not in slow))
 
 
 @pytest.fixture(autouse=True)

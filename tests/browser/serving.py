@@ -43,6 +43,10 @@ def served(script: Path, *, listen: str = "127.0.0.1", **environment: str) -> It
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
+            try:
+                server.wait(3)
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 @contextmanager

@@ -38,10 +38,9 @@ def parameters(where: Page | str) -> dict[str, str]:
 
 def assert_fits(page: Page) -> None:
     """That a loaded page does not scroll sideways."""
-    expect(page.get_by_role("heading").first).to_be_visible()
     page.wait_for_load_state("networkidle")
-    for element in ("document.scrollingElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{element}.scrollWidth - {element}.clientWidth") == 0
+    for part in page.locator("html, [data-testid=stMain]").all():
+        assert part.evaluate("part => part.scrollWidth - part.clientWidth") == 0
 
 
 def set_color_scheme(page: Page, scheme: str) -> None:

@@ -10,7 +10,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.export.site import publish
 from evidencebench_core.runs import execute, plan
 from tests.browser.conftest import DESKTOP
-from tests.browser.settling import BACKGROUNDS, PHONE, assert_accessible, sentence
+from tests.browser.settling import BACKGROUNDS, PHONE, assert_accessible, assert_fits, sentence
 
 
 def test_pages_open_from_a_file_and_an_address_names_a_sentence(
@@ -52,7 +52,7 @@ def test_pages_open_from_a_file_and_an_address_names_a_sentence(
 def fits_and_is_accessible(page: Page) -> None:
     for size, scheme in ((PHONE, "dark"), (DESKTOP, "light")):
         page.set_viewport_size(size)  # type: ignore[arg-type]
-        assert page.evaluate("document.scrollingElement.scrollWidth - innerWidth") <= 0
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         expect(page.locator("body")).to_have_css("background-color", BACKGROUNDS[scheme])
+        assert_fits(page)
         assert_accessible(page)

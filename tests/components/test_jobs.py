@@ -96,7 +96,7 @@ def test_work_in_a_process_of_its_own_is_cancelled_refused_and_killed() -> None:
         "killed": "failed",
     }
     assert statuses["cancelled"].note == "cancelled True"
-    assert statuses["refused"].note == "bm25: k1 cannot be 'x'. Give a number."
+    assert statuses["refused"].note == "bm25 k1 cannot be 'x'. Give a number."
     assert f"code {-signal.SIGKILL}" in statuses["killed"].note
     assert {(status.done, status.total) for status in statuses.values()} == {(1, 4)}
 

@@ -154,7 +154,7 @@ def test_formats_by_name(store: Store, tmp_path: Path) -> None:
     assert ingest(store, path, format="simple").added
     with pytest.raises(SettingError, match="Did you mean 'simple'"):
         ingest(store, path, "other", format="simpl")
-    with pytest.raises(SettingError, match="--corpus"):
+    with pytest.raises(SettingError, match="Corpus"):
         ingest(store, path, "other", corpus=path)
     with pytest.raises(DataError, match="--corpus"):
         ingest(store, path, "other", format="scifact")

@@ -119,8 +119,8 @@ def test_what_is_refused() -> None:
     for error, problem, call in (
         (SelectionError, unknown, lambda: score(ER, GOLD, strangers)),
         (SelectionError, "p1 selects sentence 10", lambda: score(ER, GOLD, {"p1": [10]})),
-        (SelectionError, "p3: selects sentence 6", lambda: score(RESULTS, GOLD, skipped)),
-        (SettingError, "gold: repeats instance 'p1'", lambda: score(ER, [GOLD[0], GOLD[0]], {})),
+        (SelectionError, "p3 selects sentence 6", lambda: score(RESULTS, GOLD, skipped)),
+        (SettingError, "Gold repeats instance 'p1'", lambda: score(ER, [GOLD[0], GOLD[0]], {})),
         (SettingError, "Missing cannot be 'drop'", lambda: score(ER, GOLD, {}, missing="drop")),
     ):
         with pytest.raises(error, match=problem):

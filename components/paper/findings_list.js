@@ -15,15 +15,15 @@ function sentenceOf(sentence, stanceWords) {
 }
 
 /** One passage: its number and place, the picked sentences among those between them, what they point at, and why. */
-function row(passage, data) {
+function row(passage, selected, stances) {
   const item = element("div", "pick");
   item.dataset.sentence = String(passage.index);
   item.tabIndex = 0;
   item.setAttribute("role", "button");
-  item.setAttribute("aria-pressed", String(passage.picks.includes(data.selected)));
+  item.setAttribute("aria-pressed", String(passage.picks.includes(selected)));
   const body = element("div", "body");
   const text = element("p", "text");
-  for (const sentence of passage.sentences) text.append(sentenceOf(sentence, data.stances), " ");
+  for (const sentence of passage.sentences) text.append(sentenceOf(sentence, stances), " ");
   body.append(words("div", "where", passage.place), text);
   for (const { label, caption } of passage.floats) {
     const line = words("p", "float", "");
@@ -38,7 +38,7 @@ function row(passage, data) {
 }
 
 /** A model's answer: its verdict, and sentences with a button for each that they cite. */
-function answerRows({ answer, model, cited, selected }) {
+function answerRows({ answer, model, cited }, selected) {
   const head = words("li", "group", `What ${model} says of the paper`);
   const item = words("li", "answer", answer.problem || `Verdict on the statement: ${answer.verdict}`);
   for (const sentence of answer.sentences) {
@@ -60,18 +60,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const list = parentElement.querySelector(".findings");
   list.classList.toggle("dark", darkPage(list));
   list.classList.toggle("large", data.large);
-  const rows = data.answer ? answerRows(data) : [];
+  const selected = chosenIn(list, data.selected);
+  const rows = data.answer ? answerRows(data, selected) : [];
   for (const [place, passage] of data.passages.entries()) {
     const isOther = passage.is_abstract !== data.passages[place - 1]?.is_abstract;
     if (isOther) rows.push(words("li", "group", passage.is_abstract ? "What the abstract says" : "In the paper itself"));
-    rows.push(row(passage, data));
+    rows.push(row(passage, selected, data.stances));
   }
   list.replaceChildren(...rows);
   if (!data.passages.length) list.append(words("li", "empty", "No sentence was picked."));
   const items = [...list.querySelectorAll(".pick")];
   const choose = (item) => {
     for (const other of list.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", String(other === item));
-    setTriggerValue("event", { sentence: Number(item.dataset.sentence) });
+    const sentence = Number(item.dataset.sentence);
+    choseIn(list, sentence);
+    setTriggerValue("event", { sentence });
   };
   list.onclick = (event) => {
     const item = event.target.closest("[data-sentence]");

@@ -15,8 +15,8 @@ function button(sentence, citation, chosen) {
   return node;
 }
 
-function row(sentence, data) {
-  const here = sentence.id === data.chosen;
+function row(sentence, chosen, document) {
+  const here = sentence.id === chosen;
   const item = element("li", `one ${sentence.mark?.tone ?? "none"}${here ? " here" : ""}`, "", { tabindex: "-1" });
   item.dataset.id = sentence.id;
   item.dataset.problem = sentence.problem ? "1" : "";
@@ -30,7 +30,7 @@ function row(sentence, data) {
   body.append(text);
   if (sentence.citations.length) {
     const cites = element("span", "cites");
-    cites.append(...sentence.citations.map((one) => button(sentence, one, here && one.document === data.document)));
+    cites.append(...sentence.citations.map((one) => button(sentence, one, here && one.document === document)));
     text.append(" ", cites);
   }
   if (sentence.note) body.append(element("p", "note", sentence.note));
@@ -42,9 +42,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const list = parentElement.querySelector(".prose");
   const hadFocus = list.contains(list.getRootNode().activeElement);
   list.classList.toggle("dark", darkPage(list));
-  list.replaceChildren(...data.sentences.map((one) => row(one, data)));
+  const [chosen, document] = JSON.parse(chosenIn(list, JSON.stringify([data.chosen, data.document])));
+  list.replaceChildren(...data.sentences.map((one) => row(one, chosen, document)));
   const rows = [...list.children];
-  let place = Math.max(0, rows.findIndex((one) => one.dataset.id === data.chosen));
+  let place = Math.max(0, rows.findIndex((one) => one.dataset.id === chosen));
 
   const choose = (next, cited = "") => {
     rows[place]?.classList.remove("here");
@@ -52,9 +53,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     rows[place].classList.add("here");
     rows[place].focus({ preventScroll: true });
     rows[place].scrollIntoView({ block: "nearest" });
+    choseIn(list, JSON.stringify([rows[place].dataset.id, cited]));
     setTriggerValue("event", { sentence: rows[place].dataset.id, document: cited });
     // Where answer and document stand below each other, the document comes into view.
-    if (cited && innerWidth <= 640) document.querySelector(".st-key-answers-unit")?.scrollIntoView();
+    if (cited && innerWidth <= 640) window.document.querySelector(".st-key-answers-unit")?.scrollIntoView();
   };
   const step = (by, isWanted) => {
     let next = place + by;

@@ -25,7 +25,6 @@ FOLDER: Final = Path(__file__).parent  # of the reader's scripts and style
 PARTS: Final = (
     "draw.js",
     "minimap.js",
-    "echo.js",
     "sheet.js",
 )  # of ``reader.js``, in this order, after ``dom.js``
 

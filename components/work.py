@@ -10,7 +10,7 @@ from components.jobs import Job
 from evidencebench_core.analyses.sample import SAMPLE_RUNS, sample
 from evidencebench_core.data import DatasetInfo, download, ingest, open_store
 from evidencebench_core.llm import Budget, Spending
-from evidencebench_core.runs import Plan, Step, execute, train_ranker
+from evidencebench_core.runs import Plan, execute
 from evidencebench_core.words import dollars, quantity
 
 
@@ -46,24 +46,6 @@ def spent_text(spent: Spending) -> str:
     if spent.cached:
         parts.append(f"{spent.cached:,} from the store")
     return ", ".join(parts)
-
-
-def train(job: Job, path: Path, dataset: str) -> str:
-    """Train the ranker as ``evidencebench train-ranker`` does."""
-    before = 0.0
-
-    def report(step: Step) -> None:
-        nonlocal before
-        begins, weight = {"instances": (0, 30), "folds": (30, 60)}.get(step.unit, (before, 0))
-        before = begins + weight * step.done / max(step.total, 1)
-        counted = f": {step.done:,} of {step.total:,} {step.unit}" if step.total else ""
-        job.report(round(before), 100, step.text + counted, stop=True)
-
-    trained = train_ranker(open_store(path), [dataset], report=report)
-    learnt = f"Trained on {quantity(trained.n_instances, 'instance')}; evidence-ranker is ready"
-    if trained.run_id is None:
-        return f"{learnt}. One paper is too few for a cross-validation."
-    return f"{learnt}. Its cross-validated run shows how good it is on new papers."
 
 
 def read_sample(job: Job, path: Path) -> str:

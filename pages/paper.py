@@ -181,7 +181,7 @@ def _draw_search_settings(state: PageState) -> None:
     chosen = _retriever(state)
     st.selectbox("Chosen by", names, **state.widget("r", chosen))
     if chosen == DEFAULT_RETRIEVER:
-        st.caption(f"In use: {literal(ranker_text())}.")
+        st.caption(f"In use: {literal(ranker_text())}. `evidencebench train-ranker` trains another.")
     st.number_input("Sentences", 1, _MAX_BUDGET, **state.widget("k", _budget(state), lambda k: k))
 
 

@@ -16,7 +16,6 @@ from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import Context, context_line, page, percent
-from components.ranker import TRAIN, train_dialog
 from components.run_links import LARGE, part_text, parts_text, run_name, runs_with_answers
 from components.runs.pair import draw_comparison
 from components.runs.run_page import draw_run
@@ -59,15 +58,12 @@ def draw(state: PageState) -> None:
             ask_button(resume_ask(begun), "Resume a run")
         if st.button("Import a run"):
             import_dialog(dataset)
-        dialogs: dict[str, Callable[[], None]] = {
-            "Train the ranker": train_dialog,
-            "Language model": model_dialog,
-        }
+        dialogs: dict[str, Callable[[], None]] = {"Language model": model_dialog}
         if context.all_runs:
             dialogs["Rename or delete a run"] = partial(keeping_dialog, context.all_runs)
         if choice := st.menu_button("More", list(dialogs)):
             dialogs[choice]()
-    job_panel("run", TRAIN)
+    job_panel("run")
     interval = REDRAWN if resources.jobs().under_way("run") else None
     st.fragment(_draw_table, run_every=interval)(state, context, state["runs"])
     _draw_published(context.task)

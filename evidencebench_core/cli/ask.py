@@ -55,7 +55,6 @@ def carry_out(
 
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     """The cost of plans, said on stderr model by model; zero where no server is asked."""
-    from evidencebench_core.llm import UNLIMITED_ANSWER
     from evidencebench_core.runs import estimate
 
     if not plans:
@@ -71,12 +70,6 @@ def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
         of_model = estimate(*(plan for plan in plans if plan.model == model), batch=batch)
         calls = f"about {quantity(of_model.calls, 'call')} for {quantity(of_model.n_instances, noun)}"
         note(f"To ask {model}: {calls} ({of_model.cached:,} more in the store), {of_model.range_text()}.")
-    if cost.is_open and llm.budget.has_caps:
-        many = f"each of {llm.concurrency} calls at once"
-        beyond = f"by what its answer has beyond {UNLIMITED_ANSWER:,} tokens"
-        note(
-            f"No max_tokens is sent, so caps in tokens and dollars are not hard: {many} can pass them {beyond}."
-        )
     return cost
 
 

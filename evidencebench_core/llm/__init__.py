@@ -1,6 +1,6 @@
 """Language models on any OpenAI-compatible server: send requests, keep and read answers, control the cost."""
 
-from evidencebench_core.llm.answers import UNLIMITED_ANSWER, Answer, Call, Message
+from evidencebench_core.llm.answers import Answer, Call, Message
 from evidencebench_core.llm.budget import Budget, Forecast, Spending, price_of
 from evidencebench_core.llm.client import LLM
 from evidencebench_core.llm.connection import Connection, connection_from_environment

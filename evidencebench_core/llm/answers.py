@@ -14,7 +14,7 @@ from evidencebench_core.errors import LLMError, StoreError
 from evidencebench_core.llm.budget import Spending
 
 Role = Literal["system", "user", "assistant"]
-UNLIMITED_ANSWER: Final = 4_096  # tokens reserved for an answer where the request sets no limit
+_UNLIMITED_ANSWER: Final = 4_096  # tokens reserved for an answer whose request sets no limit
 _USUAL_ANSWER: Final = 800
 
 
@@ -44,8 +44,8 @@ class Call:
         self.parameters = {name: value for name, value in self.body.items() if name not in fixed}
         self.prompt_tokens = estimated_prompt_tokens(texts)
         self.most_prompt_tokens = sum(len(text.encode()) + 16 for text in texts)  # one for each byte
-        self.is_open = self.path != "embeddings" and "max_tokens" not in self.body
-        self.most_answer_tokens = UNLIMITED_ANSWER if self.is_open else self.body.get("max_tokens", 0)
+        most = self.body.get("max_tokens") or _UNLIMITED_ANSWER
+        self.most_answer_tokens: int = 0 if self.path == "embeddings" else most
         self.usual_answer_tokens = min(_USUAL_ANSWER, self.most_answer_tokens)
 
 

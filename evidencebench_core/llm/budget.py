@@ -80,7 +80,6 @@ class Forecast(Spending):
     low: Spending = field(default_factory=Spending)
     high: Spending = field(default_factory=Spending)
     rests_on: Mapping[str, int] = field(default_factory=dict)  # numbers of answers and guesses
-    is_open: bool = False  # whether a request sets no max_tokens
 
     def range_text(self) -> str:
         """``"690,000 to 770,000 tokens, $0.90 to $1.57 (from 31 answers with these settings, 9 guesses)"``."""

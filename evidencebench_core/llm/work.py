@@ -148,14 +148,13 @@ def forecast(store: Store | None, calls: Iterable[Call], times: float = 1.0, bat
     groups = defaultdict[str, list[Call]](list)
     for call in calls:
         groups[canonical_text([call.model, call.prompt, call.parameters])].append(call)
-    totals, rests_on, is_open = [Spending()] * 3, Counter[str](), False
+    totals, rests_on = [Spending()] * 3, Counter[str]()
     for group in groups.values():
         costs, basis = _group_costs(store, group, times, batch)
         totals = [total.plus(cost) for total, cost in zip(totals, costs, strict=True)]
         rests_on.update(basis)
-        is_open |= group[0].is_open
     low, expected, high = totals
-    return Forecast(**asdict(expected), low=low, high=high, rests_on=dict(rests_on), is_open=is_open)
+    return Forecast(**asdict(expected), low=low, high=high, rests_on=dict(rests_on))
 
 
 def _group_costs(

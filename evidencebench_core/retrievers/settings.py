@@ -160,9 +160,7 @@ class RequestSettings(Settings):
     temperature: Temperature = 0.0
     reasoning_effort: ReasoningEffort = None
     extra_body: ExtraBody = None
-    max_tokens: int = Field(
-        4096, ge=0, description="Most tokens of an answer, thoughts included; 0: the server's limit."
-    )
+    max_tokens: int = Field(4096, ge=1, description="Most tokens of an answer, thoughts included.")
 
 
 def parameters_of(model: str | None, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +168,7 @@ def parameters_of(model: str | None, request: Mapping[str, Any]) -> dict[str, An
     return {
         "model": model,
         "temperature": request["temperature"],
-        "max_tokens": request["max_tokens"] or None,
+        "max_tokens": request["max_tokens"],
         "reasoning_effort": request["reasoning_effort"],
         **json.loads(request["extra_body"] or "{}"),
     }

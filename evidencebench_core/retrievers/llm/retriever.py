@@ -59,9 +59,8 @@ class LanguageModelSettings(Settings):
     temperature: Temperature = 0.0
     max_tokens: int | None = Field(
         None,
-        ge=0,
-        description="Most tokens of an answer, reasons included; none: 1,024, or 16,384 with reasoning_effort; "
-        "0: the server's limit.",
+        ge=1,
+        description="Most tokens of an answer, reasons included; none: 1,024, or 16,384 with reasoning_effort.",
     )
     reasoning_effort: ReasoningEffort = None
     extra_body: ExtraBody = None

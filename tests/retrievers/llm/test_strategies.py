@@ -167,7 +167,10 @@ def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) ->
     ("settings", "sent"),
     [
         ({"temperature": "none"}, {"max_tokens": 1_024}),
-        ({"max_tokens": 0, "reasoning_effort": "high"}, {"temperature": 0.0, "reasoning_effort": "high"}),
+        (
+            {"max_tokens": 9, "reasoning_effort": "b"},
+            {"max_tokens": 9, "temperature": 0.0, "reasoning_effort": "b"},
+        ),
         ({"reasoning_effort": "a", "temperature": None}, {"max_tokens": 16_384, "reasoning_effort": "a"}),
         ({"extra_body": {"top": {"p": 1}}}, {"max_tokens": 1_024, "temperature": 0.0, "top": {"p": 1}}),
     ],

@@ -1,8 +1,7 @@
-"""Wording: what paraphrases, negation and spelling errors cost; wordings of a file, and of a model that people read."""
+"""Wording: what paraphrases, negation and spelling errors cost; wordings of a file."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -11,16 +10,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
-from components.ask import Ask, RunAsk, ask_button, new_run
+from components.ask import RunAsk, ask_button, new_run
 from components.controls import option_switch
-from components.desk import Actions, Item, desk
 from components.frame_table import draw_intervals, instance_table, report_end
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import Context, draw_finding
 from components.run_links import run_colours
-from components.server import session_model
 from components.sets import uploaded_paths
 from components.state import PageState, flash
 from components.table import Column
@@ -32,21 +29,13 @@ from evidencebench_core.analyses.wording import (
     variants_for,
     wording,
 )
-from evidencebench_core.llm import LLM
 from evidencebench_core.perturb import (
     PARAPHRASE,
-    DraftKind,
     add_wordings,
-    added_wordings,
-    decide,
-    draft_plan,
-    drafts,
     read_wordings,
-    remove_wording,
-    wordings_document,
 )
 from evidencebench_core.retrievers import ELSEWHERE
-from evidencebench_core.runs import Plan, RunInfo, RunStore, Variant
+from evidencebench_core.runs import RunInfo, RunStore, Variant
 
 _REDRAWN: Final = 20.0  # seconds for which figures stand while wordings are asked
 _MOVED: Final = (
@@ -67,7 +56,6 @@ def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -
         )
     elif context.runs:
         _draw_effect(context, variants, question)
-    _draw_drafts(state, context)
     _draw_files(context)
 
 
@@ -127,8 +115,7 @@ def _draw_missing(
 
 def _draw_files(context: Context) -> None:
     dataset = context.dataset.name
-    added = added_wordings(resources.store(), dataset)
-    with st.expander("Wordings: upload or export a file"):
+    with st.expander("Upload wordings"):
         st.markdown("A file is one JSON object; every instance has paraphrases, a negation, or both:")
         st.code(
             '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',
@@ -141,50 +128,3 @@ def _draw_files(context: Context) -> None:
                 n = add_wordings(resources.store(), dataset, read_wordings(path), given.name)
                 flash(f"{n:,} wordings kept beside {literal(dataset)}.")
                 st.rerun()
-        if added:
-            st.download_button(
-                "Download the added wordings",
-                lambda: json.dumps(wordings_document(added), indent=1),
-                file_name="wordings.json",
-                mime="application/json",
-                on_click="ignore",
-                key="wordings.download",
-            )
-
-
-def _draw_drafts(state: PageState, context: Context) -> None:
-    """Have a model write wordings, and decide on each: no run sees one before it is accepted."""
-    store, dataset = resources.store(), context.dataset.name
-
-    def fields() -> DraftKind:
-        kind = st.segmented_control(
-            "Wording", ["paraphrase", "negation"], default="paraphrase", required=True
-        )
-        return "negation" if kind == "negation" else "paraphrase"
-
-    def plans(llm: LLM, kind: DraftKind) -> Sequence[Plan]:
-        return [draft_plan(store, dataset, kind, session_model(), llm)]
-
-    with st.expander(
-        "Wordings by a model: have drafts written, and review them", expanded=bool(state["mark"])
-    ):
-        ask_button(Ask("Write wordings", "drafts", "wording", fields, plans), "Write drafts with a model")
-        job_panel("drafts")
-        by_id = {f"{draft.name} {draft.instance_id}": draft for draft in drafts(store, dataset)}
-        items = [
-            Item(
-                key,
-                f"{draft.name}, {draft.instance_id}",
-                draft.original,
-                draft.text,
-                draft.decision,
-                draft.problem,
-            )
-            for key, draft in by_id.items()
-        ]
-        actions = Actions(
-            accept=lambda key, text, person: decide(store, dataset, by_id[key], person, text),
-            reject=lambda key, person: decide(store, dataset, by_id[key], person, ""),
-            take_back=lambda key: remove_wording(store, dataset, by_id[key].instance_id, by_id[key].name),
-        )
-        desk(state, items, actions, param="mark")

@@ -60,7 +60,7 @@ def hypothesis_editor(state: PageState, dataset: DatasetInfo, instance: Instance
     )
     added = added_wordings(resources.store(), dataset.name)  # those that did not come with the data
     origins = [
-        wording.origin for wording in added if (wording.name, wording.instance_id) == (known, instance.id)
+        wording.made_by for wording in added if (wording.name, wording.instance_id) == (known, instance.id)
     ]
     st.caption(f"{why} Made by: {literal(origins[0])}." if origins else why)
     return asked, True

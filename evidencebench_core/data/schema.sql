@@ -205,9 +205,8 @@ CREATE TABLE IF NOT EXISTS wordings (
     dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
     instance_id TEXT NOT NULL,
     name TEXT NOT NULL,                   -- 'paraphrase:lexical', 'negation'
-    text TEXT NOT NULL,                   -- '' for a draft that was rejected
-    made_by TEXT NOT NULL,                -- a file, a person, a model with its prompt
-    accepted_by TEXT NOT NULL,            -- who has read a model's draft
+    text TEXT NOT NULL,
+    made_by TEXT NOT NULL,                -- a person or a model, or else the file
     added_at TEXT NOT NULL,
     PRIMARY KEY (dataset_id, name, instance_id)
 ) WITHOUT ROWID;
@@ -276,4 +275,4 @@ CREATE TABLE IF NOT EXISTS answer_marks (               -- append-only, the newe
 CREATE INDEX IF NOT EXISTS answer_marks_by_subject ON answer_marks (subject);
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
-PRAGMA user_version = 108;
+PRAGMA user_version = 109;

@@ -1,6 +1,5 @@
 """Other wordings of a hypothesis: paraphrases, its negation, spelling errors."""
 
-from evidencebench_core.perturb.drafting import Draft, DraftKind, decide, draft_plan, drafts
 from evidencebench_core.perturb.spelling import misspellings
 from evidencebench_core.perturb.wordings import (
     NEGATION,
@@ -10,9 +9,6 @@ from evidencebench_core.perturb.wordings import (
     added_wordings,
     hypothesis_variants,
     read_wordings,
-    remove_wording,
     spelling_name,
     variant_named,
-    wording_problem,
-    wordings_document,
 )

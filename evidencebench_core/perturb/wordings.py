@@ -1,4 +1,4 @@
-"""Other wordings of hypotheses: those that come with the data, those added since by a file or a person, misspelt ones.
+"""Other wordings of hypotheses: those that come with the data, those added since by a file, misspelt ones.
 
 A wording is named ``"negation"`` or ``"paraphrase:name"``. A file of them is one JSON object, ``{"instance id":
 {"paraphrases": {"name": "text"}, "negation": "text"}, ...}``; ``made_by`` may say by the wording's name who made it.
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field
 
@@ -34,14 +34,8 @@ class Wording:
 
     instance_id: str
     name: str
-    text: str  # empty: a draft that was rejected
-    made_by: str = ""  # a file, a person or a model with its prompt
-    accepted_by: str = ""  # the person who has read a model's draft
-
-    @property
-    def origin(self) -> str:
-        """``"gpt-x, negation 3fa9c2d1; accepted by Ana"``."""
-        return f"{self.made_by}; accepted by {self.accepted_by}" if self.accepted_by else self.made_by
+    text: str
+    made_by: str = ""  # a person or a model, or else the file
 
 
 def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]:
@@ -91,13 +85,12 @@ def spelling_name(n: int, seed: int = 0) -> str:
     return f"spelling:n={n},seed={seed}"
 
 
-def added_wordings(store: Store, dataset: str, rejected: bool = False) -> tuple[Wording, ...]:
-    """The wordings added to the data, or the ``rejected`` drafts, by name, then instance id."""
+def added_wordings(store: Store, dataset: str) -> tuple[Wording, ...]:
+    """The wordings added to the data, by name, then instance id."""
     with store.read() as db:
         rows = db.execute(
-            "SELECT instance_id, name, text, made_by, accepted_by FROM wordings"
-            " WHERE dataset_id = ? AND (text = '') = ? ORDER BY name, instance_id",
-            (store.dataset(dataset).id, rejected),
+            "SELECT instance_id, name, text, made_by FROM wordings WHERE dataset_id = ? ORDER BY name, instance_id",
+            (store.dataset(dataset).id,),
         )
         return tuple(Wording(*row) for row in rows)
 
@@ -115,31 +108,11 @@ def add_wordings(store: Store, dataset: str, wordings: Iterable[Wording], source
     key, moment = store.dataset(dataset).id, now("milliseconds")
     with store.write() as db:
         db.executemany(
-            "INSERT OR REPLACE INTO wordings (dataset_id, instance_id, name, text, made_by, accepted_by, added_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(key, w.instance_id, w.name, w.text, w.made_by or source, w.accepted_by, moment) for w in added],
+            "INSERT OR REPLACE INTO wordings (dataset_id, instance_id, name, text, made_by, added_at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [(key, w.instance_id, w.name, w.text, w.made_by or source, moment) for w in added],
         )
     return len(added)
-
-
-def remove_wording(store: Store, dataset: str, instance_id: str, name: str) -> None:
-    """Take back a wording that was added, or a draft's rejection."""
-    values = (store.dataset(dataset).id, instance_id, name)
-    with store.write() as db:
-        db.execute("DELETE FROM wordings WHERE dataset_id = ? AND instance_id = ? AND name = ?", values)
-
-
-def wording_problem(original: str, text: str) -> str:
-    """Why a text is not acceptable as another wording; empty if it is."""
-    if not text:
-        return "there are no words"
-    if len(text) > max(LONGEST, 3 * len(original)):
-        return f"the wording has {len(text):,} characters"
-    if not text.isprintable():
-        return "the wording has characters that cannot be printed"
-    if text.casefold().rstrip(".") == " ".join(original.split()).casefold().rstrip("."):
-        return "the wording is the original"
-    return ""
 
 
 class _Entry(Checked):
@@ -166,25 +139,9 @@ def read_wordings(path: Path) -> tuple[Wording, ...]:
             raise DataError(place, f"is {shown(content)}, without paraphrases or a negation", _REMEDY)
         for name, text in texts.items():
             words = " ".join(text.split())
-            problem = wording_problem("", words)
-            if name == PARAPHRASE or not name.isprintable():
-                problem = "its name is empty, or cannot be printed"
-            if problem:
-                remedy = f"Give the hypothesis in other words, in {LONGEST:,} characters at most."
-                raise DataError(f"{place}, {shown(name)}", f"is not a wording: {problem}", remedy)
+            is_wording = 0 < len(words) <= LONGEST and words.isprintable()
+            if not is_wording or name == PARAPHRASE or not name.isprintable():
+                remedy = f"Give a name and the hypothesis in other words, in {LONGEST:,} printable characters at most."
+                raise DataError(f"{place}, {shown(name)}", f"cannot be {shown(text)}", remedy)
             wordings.append(Wording(instance_id, name, words, entry.made_by.get(name, "")))
     return tuple(wordings)
-
-
-def wordings_document(wordings: Iterable[Wording]) -> dict[str, dict[str, Any]]:
-    """The content of a file of these wordings, by instance id; `read_wordings` reads it back."""
-    entries: dict[str, dict[str, Any]] = {}
-    for wording in wordings:
-        entry = entries.setdefault(wording.instance_id, {})
-        if wording.name == NEGATION:
-            entry[NEGATION] = wording.text
-        else:
-            entry.setdefault("paraphrases", {})[wording.name.removeprefix(PARAPHRASE)] = wording.text
-        if wording.origin:
-            entry.setdefault("made_by", {})[wording.name] = wording.origin
-    return dict(sorted(entries.items()))

@@ -13,10 +13,7 @@ from evidencebench_core.perturb import (
     added_wordings,
     hypothesis_variants,
     read_wordings,
-    remove_wording,
     variant_named,
-    wording_problem,
-    wordings_document,
 )
 from evidencebench_core.runs import RunStore, Variant, plan, run
 from tests.factories import raw_instance, store_with, tiny_dataset
@@ -36,7 +33,7 @@ def file_of(content: object, folder: Path) -> Path:
     return path
 
 
-def test_a_file_is_read_by_instance_and_comes_back(tmp_path: Path) -> None:
+def test_a_file_is_read_by_instance(tmp_path: Path) -> None:
     paraphrases, made_by = {"x": " One \n two. ", "y z": "Três."}, {"negation": "gpt-x"}
     own = {"paraphrases": paraphrases, "negation": "No.", "made_by": made_by}
     content = {"a": own, "b": {"negation": "Nor b."}}
@@ -47,7 +44,6 @@ def test_a_file_is_read_by_instance_and_comes_back(tmp_path: Path) -> None:
         Wording("a", "negation", "No.", "gpt-x"),
         Wording("b", "negation", "Nor b."),
     )
-    assert read_wordings(file_of(wordings_document(wordings), tmp_path)) == wordings
 
 
 @pytest.mark.parametrize(
@@ -72,21 +68,13 @@ def test_added_wordings_stand_over_those_of_the_data(store: Store) -> None:
         "paraphrase:plain": {"a": "From the data."},
         "negation": {"a": "Not from the data."},
     }
-    added = [Wording("b", "negation", "Not b."), Wording("a", "paraphrase:plain", "Mine.", "Ana", "Ben")]
+    added = [Wording("b", "negation", "Not b."), Wording("a", "paraphrase:plain", "Mine.", "Ana")]
     assert add_wordings(store, "two", added, "file.json") == 2
     assert hypothesis_variants(store, "two") == {
         "paraphrase:plain": {"a": "Mine."},
         "negation": {"a": "Not from the data.", "b": "Not b."},
     }
-    origins = [wording.origin for wording in added_wordings(store, "two")]
-    assert origins == ["file.json", "Ana; accepted by Ben"]
-    remove_wording(store, "two", "a", "paraphrase:plain")
-    assert hypothesis_variants(store, "two")["paraphrase:plain"] == {"a": "From the data."}
-    # A rejected draft is not a wording.
-    add_wordings(store, "two", [Wording("b", "negation", "", "gpt-x", "Ana")])
-    assert "b" not in hypothesis_variants(store, "two")["negation"]
-    assert added_wordings(store, "two") == ()
-    assert [wording.accepted_by for wording in added_wordings(store, "two", rejected=True)] == ["Ana"]
+    assert [wording.made_by for wording in added_wordings(store, "two")] == ["file.json", "Ana"]
 
 
 def test_strangers_are_refused_and_nothing_is_kept(store: Store) -> None:
@@ -94,12 +82,6 @@ def test_strangers_are_refused_and_nothing_is_kept(store: Store) -> None:
         add_wordings(store, "two", [Wording("a", "negation", "x"), Wording("z", "negation", "y")], "f.json")
     assert caught.value.place == "f.json"
     assert added_wordings(store, "two") == ()
-
-
-def test_objections() -> None:
-    assert wording_problem("Wine  harms.", "Wine does not.") == ""
-    for text in ("", "wine harms", "x" * 6_000, "a\u202eb"):
-        assert wording_problem("Wine  harms.", text)
 
 
 def test_the_retriever_is_asked_the_other_hypothesis_where_there_is_one(tmp_path: Path) -> None:

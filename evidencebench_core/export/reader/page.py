@@ -83,7 +83,7 @@ class Drawing:
     def selected(self) -> Selected:
         """What was clicked last; `SettingError` where it cannot come back, without the extra ``notebook``."""
         if self.widget is None:
-            remedy = "Install it: pip install 'evidencebench-explorer[notebook]'"
+            remedy = "Install it: pip install anywidget."
             raise SettingError("selected", "needs anywidget, which is not installed", remedy)
         sentence, aspect, system = map(self.widget.place.get, ("selected", "aspect", "active"))
         return Selected(

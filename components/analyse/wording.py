@@ -29,11 +29,7 @@ from evidencebench_core.analyses.wording import (
     variants_for,
     wording,
 )
-from evidencebench_core.perturb import (
-    PARAPHRASE,
-    add_wordings,
-    read_wordings,
-)
+from evidencebench_core.perturb import PARAPHRASE, add_wordings, read_wordings
 from evidencebench_core.retrievers import ELSEWHERE
 from evidencebench_core.runs import RunInfo, RunStore, Variant
 

@@ -11,16 +11,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import (
-    Fresh,
-    Plan,
-    Question,
-    Result,
-    RunInfo,
-    RunStore,
-    chat_plan,
-    chat_spec,
-)
+from evidencebench_core.runs import Fresh, Plan, Question, Result, RunInfo, RunStore, chat_plan, chat_spec
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM

@@ -35,12 +35,6 @@ from evidencebench_core.runs.execution import (
     execute,
 )
 from evidencebench_core.runs.model import Result, RunInfo, RunSpec, Sample, retrieval_spec
-from evidencebench_core.runs.planning import (
-    DEFAULT_TASKS,
-    Fresh,
-    Plan,
-    Variant,
-    plan,
-)
+from evidencebench_core.runs.planning import DEFAULT_TASKS, Fresh, Plan, Variant, plan
 from evidencebench_core.runs.ranker_training import RankerTraining, train_ranker
 from evidencebench_core.runs.store import RunStore, trained_on_ids

@@ -17,13 +17,7 @@ from evidencebench_core import __version__
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.export import csv_text
-from evidencebench_core.export.paper_table import (
-    Cell,
-    letter_groups,
-    paper_tables,
-    scores_report,
-    table_text,
-)
+from evidencebench_core.export.paper_table import Cell, letter_groups, paper_tables, scores_report, table_text
 from tests.analyses.stores import complete_run, systems_of
 from tests.factories import raw_dataset, store_with
 

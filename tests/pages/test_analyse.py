@@ -9,6 +9,7 @@ from evidencebench_core.analyses.missed import outcomes, queue_of
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.analyses.verdicts import draw
 from evidencebench_core.data import Store, open_store
+from evidencebench_core.perturb import added_wordings
 from evidencebench_core.runs import RunStore
 from tests.pages.app import OpenPage, finished_runs, table_rows
 
@@ -94,4 +95,4 @@ def test_wordings_are_kept_and_the_missing_ones_asked_and_compared(open_page: Op
     content = json.dumps({"sample_cohort": {"paraphrases": {"mine": "Other words."}}}).encode()
     app.file_uploader[0].upload("mine.json", content, "application/json")
     app.run().press("Keep these wordings")
-    assert "Download the added wordings" in open_page("analyse", part="wording").labels("download_button")
+    assert [wording.text for wording in added_wordings(store, "sample_data")] == ["Other words."]

@@ -14,13 +14,7 @@ import pytest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import Budget
-from evidencebench_core.runs import (
-    Progress,
-    RunStore,
-    estimate,
-    execute,
-    plan,
-)
+from evidencebench_core.runs import Progress, RunStore, estimate, execute, plan
 from tests.factories import raw_dataset, store_with
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
 from tests.runs.conftest import asking, cohort, finished

@@ -116,7 +116,7 @@ def test_what_passes_is_asked_again() -> None:
         assert (len(server.requests), llm.budget.spent.calls) == (3, 1)
 
 
-UNSUPPORTED = {"param": "temperature", "code": "unsupported_parameter"}
+UNSUPPORTED: dict[str, Any] = {"param": "temperature", "code": "unsupported_parameter"}
 
 
 @pytest.mark.parametrize(

@@ -180,9 +180,6 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     assert card["difference"].notna().tolist() == [False, False, True, False, False]
     assert card["p_holm"][2] is not None
     assert report.notes[0] == headline(card)
-    assert report.notes[0].startswith(
-        "word-overlap, Baseline: It never said anything but no. It was right on 4 of 8"
-    )
     worse = card.assign(difference=[None, None, -0.25, None, None])
     assert "It loses most in Spelling errors: −25.0" in headline(worse)
     assert "most answers to Baseline hold no label" in headline(card.assign(null_rate=[0.6, 1, 0, 0, 0]))

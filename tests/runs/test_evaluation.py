@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, query_of
-from evidencebench_core.retrievers.base import ranking_by_score
 from evidencebench_core.runs import (
     DEFAULT_TASKS,
     RunStore,
@@ -39,14 +37,8 @@ class ByBudget:
         return order(query)[: query.budget]
 
 
-SYSTEMS = [
-    *(lengths, order, lambda query: np.array(lengths(query)), lambda query: dict(enumerate(lengths(query)))),
-    *(lambda query: ranking_by_score(lengths(query)), ByBudget()),
-]
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_whatever_a_system_answers_it_is_scored_and_kept(store: Store, system: Any) -> None:
+@pytest.mark.parametrize("system", [lengths, order, ByBudget()])
+def test_what_a_system_answers_is_scored_and_kept(store: Store, system: Any) -> None:
     done = evaluate(system, "tiny", name="mine", store=store)
     rankings = {instance.id: order(query_of(instance)) for instance in store.iter("tiny")}
     for task, k in (("er@10", 10), ("result-er@5", 5)):
@@ -75,7 +67,7 @@ def test_a_name_is_a_retriever(store: Store) -> None:
             evaluate(system, "tiny", settings=settings, store=store)
 
 
-def test_an_error_fails_its_instance_alone(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_fails_its_instance_alone(store: Store) -> None:
     def fragile(query: Query) -> list[float]:
         if query.hypothesis.endswith("cohort 2."):
             raise ZeroDivisionError("of\nmine")
@@ -85,8 +77,6 @@ def test_an_error_fails_its_instance_alone(store: Store, caplog: pytest.LogCaptu
     assert [(score.n_scored, score.n_missing) for score in done.scores] == [(5, 1)]
     (reason,) = done.failures
     assert "\n" not in reason
-    (record,) = caplog.records
-    assert record.exc_info
     with pytest.raises(RetrieverError):
         evaluate(lambda _: 1 / 0, "tiny", name="broken", store=store)
 

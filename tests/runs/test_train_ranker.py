@@ -14,15 +14,9 @@ from evidencebench_core.retrievers.ranker.training import Example
 from evidencebench_core.runs import RankerTraining, RunStore, Step, score_run, train_ranker
 from tests.factories import raw_dataset, store_with, written
 
-pytestmark = pytest.mark.usefixtures("encoded_texts")
 
-
-@pytest.fixture
-def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An encoder that hashes, and one epoch."""
-    from tests.retrievers.conftest import hashed_vectors
-
-    monkeypatch.setattr("evidencebench_core.retrievers.encoding.encode", hashed_vectors)
+@pytest.fixture(autouse=True)
+def one_epoch(hashing_encoder: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "N_EPOCHS", 1)
 
 

@@ -148,22 +148,6 @@ def test_a_second_answer_that_does_not_help() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
-    [
-        ("DECISION: []", "empty"),
-        ("DECISION: [99]", "unknown some-unknown"),
-        ("The second, I think.", "no_list"),
-        (REFUSED, "refusal"),
-        (CUT_OFF, "cut_off"),
-    ],
-)
-def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) -> None:
-    answer = asked(in_turn(said), QUERY)
-    assert answer.selection == answer.ranking == ()
-    assert answer.details["outcome"] == outcome
-
-
-@pytest.mark.parametrize(
     ("settings", "sent"),
     [
         ({"temperature": "none"}, {"max_tokens": 1_024}),

@@ -78,12 +78,14 @@ def _draw_example(dataset: DatasetInfo) -> None:
     instance = resources.instance(dataset, resources.instances(dataset)["id"].iloc[0])
     link = reader_link(dataset, task, instance.id, runs[:1])
     answer = RunStore(resources.store()).retrieval(runs[0], task, instance.id) if runs else None
-    texts = {"marked as evidence by people": instance.sentences[int(link.get("sentence", 0))]}
+    gold = f"gold evidence{' (invented)' if dataset.synthetic else ''}"
+    covered = [aspect.sentence_indices[0] for aspect in instance.evidence.aspects if aspect.sentence_indices]
+    texts = {gold: instance.sentences[covered[-1]]} if covered else {}
     if answer and answer.selection:
         texts[f"first pick of {runs[0].label}"] = instance.sentences[answer.selection[0]]
     with st.container(border=True):
         st.markdown(f"**{literal(instance.hypothesis)}**")
-        for column, (heading, text) in zip(st.columns(len(texts)), texts.items(), strict=True):
+        for column, (heading, text) in zip(st.columns(max(len(texts), 1)), texts.items(), strict=False):
             column.markdown(f"{literal(text, 300)}  \n:small[:gray[{literal(heading, 80)}]]")
         with st.container(horizontal=True):
             st.button("Read this paper", type="primary", on_click=open_later, args=("browse", link))

@@ -123,7 +123,9 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
 def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> dict[str, Findings]:
     """The findings as the address asks for them; none without a statement."""
     if not hypothesis:
-        st.info("Write a statement above: the sentences that bear on it are then marked in the paper.")
+        st.info(
+            "Write a statement above and press *Find evidence*: what bears on it is then marked in the paper."
+        )
         return {}
     return findings_of(papers, hypothesis, _retriever(state), _budget(state), focus=_focus(state))
 

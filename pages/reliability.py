@@ -63,8 +63,8 @@ QUESTIONS: Final = SetKind(
     noun="set of questions",
     sets=ITEM_SETS,
     size=lambda info: quantity(info.n_items, "question"),
-    form="A CSV with a header, JSON or JSON lines with `id, question, context, answer`, and `long_answer` and `group` "
-    "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",
+    form="A CSV with a header, JSON or JSON lines with `id, question, context, answer`, if there are any also "
+    "`long_answer` and `group`; the JSON of PubMedQA or BioASQ; or pairs, `statement_1, statement_2, similar`.",
     most_bytes=MOST_BYTES,
     ingest=_ingest,
     add_sample=lambda: ingest_items(resources.store(), SAMPLE, "sample"),
@@ -74,8 +74,8 @@ QUESTIONS: Final = SetKind(
 
 def draw(state: PageState) -> None:
     st.markdown(
-        "What can a language model be trusted with? The same questions in other words, misspelt, with texts that "
-        "distract, say the opposite, or do not tell."
+        "What can a language model be trusted with? It is asked the same questions reworded, misspelt, and with texts "
+        "that distract, contradict, or lack the answer."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         info = picked_set(state, QUESTIONS)

@@ -106,7 +106,7 @@ def _draw_missing(
         return
     asked = [new_run(run, [context.task], variant=variant) for run in lacking for variant in variants]
     ask = RunAsk("Ask in other words", "wording", lambda: asked, QUESTIONS[question].lower())
-    ask_button(ask, f"Ask what is missing ({sum(missing.values()):,})", type="primary")
+    ask_button(ask, f"Ask the missing wordings ({sum(missing.values()):,})", type="primary")
 
 
 def _draw_files(context: Context) -> None:

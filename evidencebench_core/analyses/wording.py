@@ -121,7 +121,7 @@ def finding(wordings: pd.DataFrame, question: str) -> str:
         if row["better"] == row["worse"] == 0:
             parts.append(f"changes nothing for {label}")
         else:
-            effect = f"{'costs' if points < 0 else 'gains'} {label} {abs(points):.1f} points"
+            effect = f"moves {label} by {points:+.1f} points".replace("-", "−")
             parts.append(f"{effect} ({chance_text(row['low'], row['high'])})")
     return f"{subject} {'; '.join(parts)}." if parts else "No wording has been answered yet."
 

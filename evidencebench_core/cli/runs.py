@@ -176,6 +176,7 @@ def _scored(
     legend = {
         "recall": "mean Aspect Recall of the n instances scored, with its 95% interval",
         **{measure.name: f"{measure.explanation}, mean" for measure in MEASURES[1:]},
+        "standard_error": "over instances, as in the EvidenceBench paper; the interval is over papers",
         "ceiling": "the best possible; random: expected of random picks",
         "n_skipped": "nothing to cover; n_missing: no answer",
     }

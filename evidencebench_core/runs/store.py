@@ -117,7 +117,10 @@ class RunStore(Tabular):
         where = "?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id LIMIT 4"
         runs = self._infos(where, prefix) if prefix.isascii() else ()
         if not runs:
-            named = [run for run in self._infos("1") if run.label == id_or_prefix and not run.variant]
+            names = {
+                run: (run.label, run.settings.get("name")) for run in self._infos("1") if not run.variant
+            }
+            named = [run for run in names if id_or_prefix in names[run]]
             runs = tuple(named[:4])
         if len(runs) > 1:
             problem = f"fits several runs ({', '.join(run.id for run in runs)})"

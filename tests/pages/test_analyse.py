@@ -86,8 +86,10 @@ def test_wordings_are_kept_and_the_missing_ones_asked_and_compared(open_page: Op
     store = open_store()
     app = open_page("analyse", part="wording", task="er@10", runs=lead, question="spelling")
     assert len(app.get("plotly_chart")) == 0
-    app.press("Ask what is missing")
-    app.named("button", "Ask what is missing").click()  # a browser keeps the dialog, AppTest draws all anew
+    app.press("Ask the missing wordings")
+    app.named(
+        "button", "Ask the missing wordings"
+    ).click()  # a browser keeps the dialog, AppTest draws all anew
     app.ask("Start")
     assert len(RunStore(store).runs("sample_data", variants=True)) == 3 + 5
     assert len(app.get("plotly_chart")) == 1

@@ -79,8 +79,9 @@ def _draw_example(dataset: DatasetInfo) -> None:
     link = reader_link(dataset, task, instance.id, runs[:1])
     answer = RunStore(resources.store()).retrieval(runs[0], task, instance.id) if runs else None
     gold = f"gold evidence{' (invented)' if dataset.synthetic else ''}"
-    covered = [aspect.sentence_indices[0] for aspect in instance.evidence.aspects if aspect.sentence_indices]
-    texts = {gold: instance.sentences[covered[-1]]} if covered else {}
+    aspects = (*instance.evidence.focused("results"), *instance.evidence.aspects)
+    covered = [aspect.sentence_indices[0] for aspect in aspects if aspect.sentence_indices]
+    texts = {gold: instance.sentences[covered[0]]} if covered else {}
     if answer and answer.selection:
         texts[f"first pick of {runs[0].label}"] = instance.sentences[answer.selection[0]]
     with st.container(border=True):

@@ -36,12 +36,7 @@ _FORMATS: Final[dict[TableFormat, tuple[str, str]]] = {
 
 
 def frame_table(
-    columns: Sequence[Column],
-    frame: pd.DataFrame,
-    *,
-    key: str,
-    ids: str = "",
-    **options: Any,
+    columns: Sequence[Column], frame: pd.DataFrame, *, key: str, ids: str = "", **options: Any
 ) -> None:
     """Draw the columns of a frame, by key; ``ids`` is the column of the rows' ids, which are else their places."""
     table(columns, frame_rows(columns, frame, ids), key=key, **options)
@@ -81,12 +76,7 @@ def points(row: Mapping[Any, Any]) -> str:
 
 
 def draw_intervals(
-    frame: pd.DataFrame,
-    value: str,
-    title: str,
-    *,
-    key: str,
-    on_pick: Callable[[str], object] | None = None,
+    frame: pd.DataFrame, value: str, title: str, *, key: str, on_pick: Callable[[str], object] | None = None
 ) -> None:
     """Draw a column of a frame of `interval_dots`, also in words for who cannot see it.
 

@@ -42,9 +42,7 @@ def draw_rename_and_delete(
     counts = [quantity(count, noun) for noun, count in dependents.items() if count]
     deleted = f"{literal(name, 80)} with {enumerated(counts) or 'nothing else'}"
     sure = st.checkbox(
-        f"Delete {deleted}",
-        help="Links to it will stop working. This cannot be undone.",
-        key=f"sure.{key}",
+        f"Delete {deleted}", help="Links to it will stop working. This cannot be undone.", key=f"sure.{key}"
     )
     if st.button("Delete", key=f"delete-it.{key}", disabled=not sure):
         with st.spinner("Deleting …"):

@@ -35,12 +35,7 @@ with page(
     switches = st.container(horizontal=True)
     with switches:
         part = option_switch(
-            state,
-            "part",
-            "Question",
-            PARTS,
-            reset=("where", "page", "mark"),
-            label_visibility="collapsed",
+            state, "part", "Question", PARTS, reset=("where", "page", "mark"), label_visibility="collapsed"
         )
     if not context.runs:
         st.info(f"No run has answers for {literal(context.task.title)} yet; start one under *Runs*.")

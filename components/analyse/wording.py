@@ -77,9 +77,7 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
     if len(shown):
         counts = [f" ({row.n:,} of {row.of:,})" if row.n_missing else "" for row in shown.itertuples()]
         frame = shown.assign(
-            name=shown["wording"] + counts,
-            group=shown["label"],
-            colour=shown["run"].map(run_colours(runs)),
+            name=shown["wording"] + counts, group=shown["label"], colour=shown["run"].map(run_colours(runs))
         )
         key = f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}"
         draw_intervals(frame, "difference", "Aspect Recall against the original, points", key=key)

@@ -118,12 +118,7 @@ def draw_note_form(
             key=f"tags-{ident}",
         )
         right.text_input(
-            "Author",
-            author,
-            max_chars=200,
-            placeholder="Your initials",
-            required=True,
-            key=f"author-{ident}",
+            "Author", author, max_chars=200, placeholder="Your initials", required=True, key=f"author-{ident}"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.checkbox("⚑ Flag", shown.flagged, key=f"flagged-{ident}")

@@ -41,12 +41,7 @@ _component = component(
 
 
 def findings_of(
-    papers: Sequence[OpenPaper],
-    hypothesis: str,
-    retriever: str,
-    budget: int,
-    *,
-    focus: Focus,
+    papers: Sequence[OpenPaper], hypothesis: str, retriever: str, budget: int, *, focus: Focus
 ) -> dict[str, Findings]:
     """Findings by the paper's ref; a search that is broken off goes on with the next paper."""
     if RETRIEVERS[retriever].asks_server:

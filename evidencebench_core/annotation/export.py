@@ -28,11 +28,7 @@ class ExportedAnnotations:
 
 
 def exported_annotations(
-    store: Store,
-    *,
-    annotator: str = "",
-    undecided: bool = False,
-    min_covered: float = 0.0,
+    store: Store, *, annotator: str = "", undecided: bool = False, min_covered: float = 0.0
 ) -> ExportedAnnotations:
     """The annotated papers of a store as instances.
 

@@ -68,10 +68,7 @@ def answer_in(result: Result | str, n_sentences: int) -> CitedAnswer:
     if isinstance(result, str):
         return CitedAnswer("failed")
     return read_cited_answer(
-        result["text"],
-        n_sentences,
-        refusal=result.get("refusal"),
-        finish_reason=result.get("finish_reason"),
+        result["text"], n_sentences, refusal=result.get("refusal"), finish_reason=result.get("finish_reason")
     )
 
 

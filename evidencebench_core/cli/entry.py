@@ -35,9 +35,7 @@ for _name in MODULES:  # registers its verbs
 
 
 @app.callback()
-def _root(
-    version: bool = typer.Option(False, "--version", is_eager=True, callback=_print_version),
-) -> None:
+def _root(version: bool = typer.Option(False, "--version", is_eager=True, callback=_print_version)) -> None:
     pass
 
 

@@ -78,9 +78,7 @@ def publish(
 
 @verb("notes --dataset train --flagged --out notes.csv", tables=True)
 def notes(
-    store: Store,
-    dataset: options.Dataset,
-    flagged: bool = Option(False, "--flagged", help="only flags"),
+    store: Store, dataset: options.Dataset, flagged: bool = Option(False, "--flagged", help="only flags")
 ) -> Report:
     """List the flags and comments on a dataset."""
     from evidencebench_core.analyses.notes import dataset_notes

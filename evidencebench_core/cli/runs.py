@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from evidencebench_core.tasks import Missing, Score, Task
 
 Predictions = Annotated[
-    Path,
-    Option(metavar="FILE", help="JSON {id: [sentence index, ...]}, {id: {index: score}}, or a TREC run"),
+    Path, Option(metavar="FILE", help="JSON {id: [sentence index, ...]}, {id: {index: score}}, or a TREC run")
 ]
 
 

@@ -58,10 +58,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    dataset=st.dictionaries(NAME, raw_instances(), min_size=1, max_size=4),
-    lines=st.booleans(),
-)
+@given(dataset=st.dictionaries(NAME, raw_instances(), min_size=1, max_size=4), lines=st.booleans())
 def test_round_trip(shared: Store, dataset: dict[str, Any], lines: bool) -> None:
     objects = [json.dumps({"id": name} | raw, ensure_ascii=False) for name, raw in dataset.items()]
     text = "\n".join(objects) if lines else json.dumps(dataset)

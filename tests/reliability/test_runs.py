@@ -68,10 +68,7 @@ def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
     }
     assert len(ids) == 5
     assert run_id("baseline", "m", limit=2, settings={}) in ids
-    for words, wrong in (
-        ("is not named", {"model": " "}),
-        ("has no setting", {"request": {"top_k": 3}}),
-    ):
+    for words, wrong in (("is not named", {"model": " "}), ("has no setting", {"request": {"top_k": 3}})):
         with pytest.raises(SettingError, match=words):
             run_id("baseline", **{"model": "m", **wrong})  # type: ignore[arg-type]
 

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from evidencebench_core.export.reader.widget import ReaderWidget
 
 FOLDER: Final = Path(__file__).parent  # of the reader's scripts and style
-PARTS: Final = (
-    "draw.js",
-    "minimap.js",
-    "sheet.js",
-)  # of ``reader.js``, in this order, after ``dom.js``
+PARTS: Final = ("draw.js", "minimap.js", "sheet.js")  # of ``reader.js``, in this order, after ``dom.js``
 
 _PER_SYSTEM: Final = ("active", "marks", "aspects")
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"

@@ -18,11 +18,7 @@ FILE: Final = "ranker.safetensors"
 SHIPPED: Final = Path(__file__).with_name("shipped")
 """The folder of the ranker that comes with this package; scripts/make-ranker makes it."""
 _FORMAT: Final = "evidencebench-ranker 10"
-_PARTS: Final[dict[str, type[Any]]] = {
-    "topics": Projection,
-    "shared_topics": Projection,
-    "network": Network,
-}
+_PARTS: Final[dict[str, type[Any]]] = {"topics": Projection, "shared_topics": Projection, "network": Network}
 _REMEDY: Final = (
     "Train one: evidencebench train-ranker --dataset NAME, or remove its file to use the one shipped."
 )

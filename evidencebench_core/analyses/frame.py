@@ -266,13 +266,14 @@ def chance_text(low: float, high: float) -> str:
 
 def effects_text(differences: pd.DataFrame) -> str:
     """What each run's difference is, in points, how sure that is, and what random picks differ by."""
+    chances = list(map(points_text, differences["chance_difference"]))
+    is_common = len(set(chances)) == 1
     parts = []
-    for row in differences.fillna(np.nan).to_dict("records"):
-        sure, chance = chance_text(row["low"], row["high"]), points_text(row["chance_difference"])
-        parts.append(
-            f"{row['label']} finds {points_text(row['difference'])} ({sure}; random picks: {chance})"
-        )
-    return "; ".join(parts)
+    for row, chance in zip(differences.fillna(np.nan).to_dict("records"), chances, strict=True):
+        sure = chance_text(row["low"], row["high"])
+        beside = "" if is_common else f"; random picks: {chance}"
+        parts.append(f"{row['label']} finds {points_text(row['difference'])} ({sure}{beside})")
+    return "; ".join([*parts, f"random picks: {chances[0]}"] if is_common else parts)
 
 
 def points_text(difference: float) -> str:

@@ -266,10 +266,11 @@ def chance_text(low: float, high: float) -> str:
 
 def effects_text(differences: pd.DataFrame) -> str:
     """What each run's difference is, in points, how sure that is, and what random picks differ by."""
-    chances = list(map(points_text, differences["chance_difference"]))
+    rows = differences.fillna(np.nan).to_dict("records")
+    chances = [points_text(row["chance_difference"]) for row in rows]
     is_common = len(set(chances)) == 1
     parts = []
-    for row, chance in zip(differences.fillna(np.nan).to_dict("records"), chances, strict=True):
+    for row, chance in zip(rows, chances, strict=True):
         sure = chance_text(row["low"], row["high"])
         beside = "" if is_common else f"; random picks: {chance}"
         parts.append(f"{row['label']} finds {points_text(row['difference'])} ({sure}{beside})")

@@ -78,7 +78,7 @@ def mesh_report(
 
 def _tree(path: Path) -> pd.DataFrame:
     """Each branch of each descriptor: ``key``, ``branch``, and its ``share`` of a heading."""
-    lines = pd.Series(_text(path, _TREE).splitlines(), dtype=str)
+    lines = pd.Series(_file_text(path, _TREE).splitlines(), dtype=str)
     rows = lines.str.extract(rf"^(.*\S.*);\s*([{''.join(BRANCHES)}])[^;]*$").dropna()
     rows = rows.set_axis(["key", "branch"], axis=1)
     rows = rows.assign(key=rows["key"].map(_key)).drop_duplicates()
@@ -89,7 +89,7 @@ def _tree(path: Path) -> pd.DataFrame:
 
 def _headings(path: Path) -> pd.DataFrame:
     """Papers and their headings: ``paper_id``, ``descriptor``, ``key``."""
-    text = _text(path, _HEADINGS)
+    text = _file_text(path, _HEADINGS)
     tab = "\t" if "\t" in text.partition("\n")[0] else ","
     try:
         columns = ["paper_id", "descriptor"]
@@ -99,7 +99,7 @@ def _headings(path: Path) -> pd.DataFrame:
     return rows.assign(paper_id=rows["paper_id"].str.strip(), key=rows["descriptor"].map(_key))
 
 
-def _text(path: Path, remedy: str) -> str:
+def _file_text(path: Path, remedy: str) -> str:
     return file_content(path, _LARGEST, remedy).decode("utf-8-sig", errors="replace")
 
 

@@ -124,15 +124,16 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as JSON-able dicts; NaN, NaT and infinities are ``None``."""
     names = [str(name) for name in table.columns]
     return [
-        dict(zip(names, map(_plain, row), strict=True)) for row in table.itertuples(index=False, name=None)
+        dict(zip(names, map(_json_value, row), strict=True))
+        for row in table.itertuples(index=False, name=None)
     ]
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, float):
         return value if value - value == 0 else None
     if value is None or isinstance(value, str | int):

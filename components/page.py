@@ -37,9 +37,7 @@ class Context:
     dataset: DatasetInfo
     task: Task
     runs: tuple[RunInfo, ...] = ()  # those chosen, with answers for the task
-    all_runs: tuple[
-        RunInfo, ...
-    ] = ()  # over the dataset, in the order of the store; () on a page without runs
+    all_runs: tuple[RunInfo, ...] = ()  # over the dataset, as the store has them; () on a page without runs
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, Instance, Store, open_store
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.perturb import hypothesis_variants
+from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore, score_run
 from evidencebench_core.tasks import Score, score
 from evidencebench_core.words import WARNING
@@ -164,6 +164,13 @@ def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
 def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
     """Other wordings of the hypotheses, from the data and from files, by variant and instance id."""
     return hypothesis_variants(store(), dataset.name)
+
+
+@cached(beside="wordings")
+def wording_makers(dataset: DatasetInfo) -> dict[tuple[str, str], str]:
+    """By name and instance id who made those of `wordings` that did not come with the data."""
+    added = added_wordings(store(), dataset.name)
+    return {(wording.name, wording.instance_id): wording.made_by for wording in added}
 
 
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -24,12 +24,18 @@ class Tabular:
     __slots__ = ()
 
     def to_pandas(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame([{field.name: getattr(self, field.name) for field in fields(self)}])  # type: ignore[arg-type]
+        return values_table([self], type(self))
 
     def _repr_html_(self) -> str:
         return table_html(self.to_pandas())
+
+
+def values_table(values: Iterable[object], kind: type) -> pd.DataFrame:
+    """A row for each value of a dataclass, a column for each of its fields."""
+    import pandas as pd
+
+    names = [field.name for field in fields(kind)]
+    return pd.DataFrame([{name: getattr(value, name) for name in names} for value in values], columns=names)
 
 
 def table_html(table: pd.DataFrame) -> str:

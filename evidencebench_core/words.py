@@ -45,6 +45,11 @@ def value_text(value: Any, percent: bool = False) -> str:
     return one_line(text)
 
 
+def signed_points(difference: float) -> str:
+    """A difference of shares in points: ``+7.1``, ``−7.1``."""
+    return f"{100 * difference:+.1f}".replace("-", "−")
+
+
 def p_text(value: Any) -> str:
     """A p-value in a table."""
     return "< 0.0001" if isinstance(value, float) and value < 0.0001 else value_text(value)

@@ -19,7 +19,7 @@ from components.run_links import run_colours
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.analyses.ends import GROUPS, ends, group_frame
-from evidencebench_core.analyses.positions import finding, instances_in_bucket, positions
+from evidencebench_core.analyses.positions import instances_in_bucket, positions
 from evidencebench_core.runs import RunInfo
 
 _N_BUCKETS: Final = 10
@@ -40,7 +40,7 @@ _DIFFERENCES: Final = (
 def draw_position(state: PageState, context: Context) -> None:
     report = resources.report(positions, context.dataset, context.runs, context.task, buckets=_N_BUCKETS)
     tables = report.tables
-    draw_finding(context, finding(tables["middle"], tables["opportunity"]))
+    draw_finding(context, report.finding)
     _draw_along(state, tables["recall"], context)
     run, part = _picked_mark(state, context, "Instances with aspects in a part of the paper", _PLACES)
     if run is not None:

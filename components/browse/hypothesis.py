@@ -15,7 +15,7 @@ from components import resources
 from components.markdown import literal
 from components.state import PageState
 from evidencebench_core.data import DatasetInfo, Instance
-from evidencebench_core.perturb import NEGATION, PARAPHRASE, added_wordings
+from evidencebench_core.perturb import NEGATION, PARAPHRASE
 
 _MAX_CHARS = 2000
 
@@ -58,11 +58,8 @@ def hypothesis_editor(state: PageState, dataset: DatasetInfo, instance: Instance
         else f"This is its paraphrase {literal(known.removeprefix(PARAPHRASE))}, which asks for the same, so the gold "
         "stays the same."
     )
-    added = added_wordings(resources.store(), dataset.name)  # those that did not come with the data
-    origins = [
-        wording.made_by for wording in added if (wording.name, wording.instance_id) == (known, instance.id)
-    ]
-    st.caption(f"{why} Made by: {literal(origins[0])}." if origins else why)
+    maker = resources.wording_makers(dataset).get((known, instance.id))
+    st.caption(f"{why} Made by: {literal(maker)}." if maker else why)
     return asked, True
 
 

@@ -73,7 +73,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const choose = (item) => {
     for (const other of list.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", String(other === item));
     const sentence = Number(item.dataset.sentence);
-    choseIn(list, sentence);
+    setChosen(list, sentence);
     setTriggerValue("event", { sentence });
   };
   list.onclick = (event) => {

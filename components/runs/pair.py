@@ -25,7 +25,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
-from evidencebench_core.words import quantity
+from evidencebench_core.words import quantity, signed_points
 
 _ALPHA: Final = 0.05
 _PARTS: Final = {"slices": "Slice by slice", "aspects": "Aspect by aspect"}
@@ -97,7 +97,7 @@ def _draw_matrix(state: PageState, context: Context, labels: Mapping[str, str], 
         row=pairs["a"],
         column=pairs["b"],
         value=pairs["difference"],
-        text=[f"{100 * value:+.1f}".replace("-", "−") for value in pairs["difference"]],
+        text=list(map(signed_points, pairs["difference"])),
         hover=[
             f"{row['label_a']} minus {row['label_b']}: {points(row)} points{_p_text(row)}"
             for row in pairs.to_dict("records")

@@ -18,7 +18,7 @@ from evidencebench_core.metrics import random_expectation
 from evidencebench_core.runs import RunInfo, RunLike, RunStore
 from evidencebench_core.stats import Estimate, quotient
 from evidencebench_core.tasks import Task, task_named, validated_selection
-from evidencebench_core.words import quantity
+from evidencebench_core.words import quantity, signed_points
 
 
 def instance_frame(store: Store, dataset: str) -> pd.DataFrame:
@@ -260,7 +260,7 @@ def chance_text(low: float, high: float) -> str:
     """How sure a difference is, in points: ``−5.1 to −0.2``, ``−1.0 to +2.0, no more than chance``."""
     if np.isnan(low):
         return "no interval: too few papers, or all alike"
-    bounds = f"{100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
+    bounds = f"{signed_points(low)} to {signed_points(high)}"
     return f"{bounds}, no more than chance" if low <= 0 <= high else bounds
 
 

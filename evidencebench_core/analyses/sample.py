@@ -14,9 +14,8 @@ from evidencebench_core.tasks import TASKS
 SAMPLE_RUNS: Final = ("bm25", "abstract-tail", "lead")
 """Retrievers that answer all sample papers in milliseconds, without a model to load."""
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
-_ROOT: Final = (
-    _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
-)  # installed, or a checkout
+_INSTALLED: Final = _PACKAGE / "_app"
+_ROOT: Final = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent  # else in a checkout
 SAMPLE: Final = _ROOT / "sample_data" / "sample_data.json"
 
 

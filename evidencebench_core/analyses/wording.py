@@ -7,8 +7,7 @@ typed. The report is on what is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,10 +18,18 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import overlap
-from evidencebench_core.perturb import NEGATION, PARAPHRASE, hypothesis_variants, spelling_name, variant_named
+from evidencebench_core.perturb import (
+    NEGATION,
+    PARAPHRASE,
+    hypothesis_variants,
+    spelling_name,
+    spelling_numbers,
+    variant_named,
+)
 from evidencebench_core.runs import RunInfo, RunLike, RunStore, Variant, retrieval_spec
 from evidencebench_core.stats import interval, interval_note, paired
 from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.words import signed_points
 
 QUESTIONS: Final = {"paraphrases": "Paraphrases", "negation": "Negation", "spelling": "Spelling errors"}
 ERRORS: Final = (1, 3, 10, 20, 50)
@@ -34,16 +41,13 @@ def variants_for(store: Store, dataset: str, question: str) -> tuple[Variant, ..
 
     Of spelling errors those that runs were asked in, besides `ERRORS`.
     """
-    beginning = {"paraphrases": PARAPHRASE, "negation": NEGATION, "spelling": "spelling:"}[question]
-    names: Iterable[str] = hypothesis_variants(store, dataset)
     if question == "spelling":
-        asked = {run.variant for run in RunStore(store).runs(dataset, variants=True)}
-        names = sorted({*asked, *map(spelling_name, ERRORS)}, key=_n_errors)
-    return tuple(variant_named(store, dataset, name) for name in names if name.startswith(beginning))
-
-
-def _n_errors(name: str) -> int:
-    return int("".join(takewhile(str.isdigit, name.partition("n=")[2])) or 0)
+        asked = {spelling_numbers(run.variant) for run in RunStore(store).runs(dataset, variants=True)}
+        numbers = sorted({(n, 0) for n in ERRORS} | {pair for pair in asked if pair})
+        return tuple(variant_named(store, dataset, spelling_name(*pair)) for pair in numbers)
+    beginning = NEGATION if question == "negation" else PARAPHRASE
+    names = [name for name in hypothesis_variants(store, dataset) if name.startswith(beginning)]
+    return tuple(variant_named(store, dataset, name) for name in names)
 
 
 def wording(
@@ -117,11 +121,10 @@ def finding(wordings: pd.DataFrame, question: str) -> str:
     parts = []
     for label, rows in wordings[wordings["n"] > 0].groupby("label", sort=False):
         row = rows.iloc[-1]
-        points = 100 * row["difference"]
         if row["better"] == row["worse"] == 0:
             parts.append(f"changes nothing for {label}")
         else:
-            effect = f"moves {label} by {points:+.1f} points".replace("-", "−")
+            effect = f"moves {label} by {signed_points(row['difference'])} points"
             parts.append(f"{effect} ({chance_text(row['low'], row['high'])})")
     return f"{subject} {'; '.join(parts)}." if parts else "No wording has been answered yet."
 

@@ -186,9 +186,7 @@ def _paper(folder: Path, name: str) -> Paper:
 def _instance(paper: Paper, group: pd.DataFrame, instance_id: str) -> Instance | None:
     """The instance of a comparison; ``None`` where too few of its outcomes are covered."""
     aspects, claims = [], []
-    outcomes = group.groupby(
-        group["Outcome"].str.casefold(), sort=False
-    )  # one that stands twice is one aspect
+    outcomes = group.groupby(group["Outcome"].str.casefold(), sort=False)  # each once
     for number, (_, of_outcome) in enumerate(outcomes):
         prompt = of_outcome.iloc[0]
         text = f"Compared with {prompt['Comparator']}, {prompt['Intervention']} {prompt['verdict']} {prompt['Outcome']}"

@@ -220,7 +220,7 @@ def _read_window(answer: Answer, window: Window, sentences: Sequence[str]) -> di
         return {} if read.kind == "empty" else None
     meant = read.kind == "selection" and echoed_sentences(sentences, window, read.indices, read.reasons)
     if not meant:
-        raise _unusable("No sentences of the window are named")
+        raise _unusable("no sentences of the window are named")
     return {index: clipped_text(one_line(read.reasons.get(index, "")), _MAX_REASON) for index in meant}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +18,7 @@ from evidencebench_core.data.primitives import by_name, from_blob, to_blob
 from evidencebench_core.data.search import fts_terms
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
-from evidencebench_core.notebook import Tabular
+from evidencebench_core.notebook import Tabular, values_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,11 +90,7 @@ class Store(Database, Tabular):
 
     def to_pandas(self) -> pd.DataFrame:
         """The datasets, a row each."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            map(asdict, self.datasets()), columns=[field.name for field in fields(DatasetInfo)]
-        )
+        return values_table(self.datasets(), DatasetInfo)
 
     def backup(self, path: Path, overwrite: bool = False) -> int:
         """Copy the store to a file that only its owner can read; returns its size in bytes."""

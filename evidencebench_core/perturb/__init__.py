@@ -10,5 +10,6 @@ from evidencebench_core.perturb.wordings import (
     hypothesis_variants,
     read_wordings,
     spelling_name,
+    spelling_numbers,
     variant_named,
 )

@@ -64,8 +64,8 @@ def variant_named(store: Store, dataset: str, name: str) -> Variant:
     ``negation`` and ``paraphrase:NAME`` from the data or added since, ``spelling:n=N`` or ``spelling:n=N,seed=S``
     (without hypotheses that have no word to misspell).
     """
-    if spelling := _SPELLING.fullmatch(name):
-        n, seed = int(spelling[1]), int(spelling[2] or 0)
+    if numbers := spelling_numbers(name):
+        n, seed = numbers
         if n < 1:
             raise SettingError("variant spelling:n=0", "is the original", "Run without a variant.")
         rows = store.rows(dataset, store.ids(dataset))
@@ -83,6 +83,12 @@ def variant_named(store: Store, dataset: str, name: str) -> Variant:
 def spelling_name(n: int, seed: int = 0) -> str:
     """``spelling:n=3,seed=0``, as `variant_named` takes it."""
     return f"spelling:n={n},seed={seed}"
+
+
+def spelling_numbers(name: str) -> tuple[int, int] | None:
+    """The number of errors and the seed in a `spelling_name`; ``None`` where a name is none."""
+    spelling = _SPELLING.fullmatch(name)
+    return (int(spelling[1]), int(spelling[2] or 0)) if spelling else None
 
 
 def added_wordings(store: Store, dataset: str) -> tuple[Wording, ...]:

@@ -154,9 +154,8 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
         missing, _ = open_questions(plan.store, plan.spec, plan.missing, plan.fresh)
         plan = replace(plan, missing=missing, llm=llm)
         n_open = {unit: len(questions) for unit, questions in plan.missing.items()}
-        if report.done != plan.total - len(
-            n_open
-        ):  # another process has answered some since the plan was made
+        # Another process may have answered some since the plan was made.
+        if report.done != plan.total - len(n_open):
             report = replace(report, done=plan.total - len(n_open))
             yield report
         answers = cast("Generator[Results]", engine.answers(plan, cancelled))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evidencebench_core.data.primitives import from_blob, now, process_mark, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
-from evidencebench_core.notebook import Tabular
+from evidencebench_core.notebook import Tabular, values_table
 from evidencebench_core.retrievers import Retrieval, run_label
 from evidencebench_core.runs.model import RETRIEVAL, Result, Results, RunInfo, RunSpec, Sample
 from evidencebench_core.runs.outcomes import outcome_counts, unread_keys
@@ -92,9 +92,7 @@ class RunStore(Tabular):
 
     def to_pandas(self) -> pd.DataFrame:
         """`runs` as a table: a row for each run, a column for each field of `RunInfo`."""
-        import pandas as pd
-
-        return pd.concat([run.to_pandas() for run in self.runs()] or [pd.DataFrame()], ignore_index=True)
+        return values_table(self.runs(), RunInfo)
 
     def runs_of(self, kind: str | None = None, subject: str | None = None) -> tuple[RunInfo, ...]:
         """All runs, oldest first, or those of a kind or about a subject."""

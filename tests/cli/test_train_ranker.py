@@ -57,8 +57,7 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
     assert f"{n_seen} instances" in seen.err
     printed = command(*TRAIN, "--folds", "2", "--encoder", folder, "--json")
     assert "the cross-validated scores are too good" in printed.err
-    assert (
-        "Cross-validating by paper in 2 folds\nTraining on" in printed.err
-    )  # a line a phase, and no bar in a file
+    # A line a phase, and no bar in a file.
+    assert "Cross-validating by paper in 2 folds\nTraining on" in printed.err
     (score, *_) = command.json("score", printed.document["runs"][0]["run"])
     assert score["n_trained_on"] == n_seen > 0

@@ -87,9 +87,8 @@ def test_wordings_are_kept_and_the_missing_ones_asked_and_compared(open_page: Op
     app = open_page("analyse", part="wording", task="er@10", runs=lead, question="spelling")
     assert len(app.get("plotly_chart")) == 0
     app.press("Ask the missing wordings")
-    app.named(
-        "button", "Ask the missing wordings"
-    ).click()  # a browser keeps the dialog, AppTest draws all anew
+    # A browser keeps the dialog open; AppTest draws the page again.
+    app.named("button", "Ask the missing wordings").click()
     app.ask("Start")
     assert len(RunStore(store).runs("sample_data", variants=True)) == 3 + 5
     assert len(app.get("plotly_chart")) == 1

@@ -53,7 +53,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     rows[place].classList.add("here");
     rows[place].focus({ preventScroll: true });
     rows[place].scrollIntoView({ block: "nearest" });
-    choseIn(list, JSON.stringify([rows[place].dataset.id, cited]));
+    setChosen(list, JSON.stringify([rows[place].dataset.id, cited]));
     setTriggerValue("event", { sentence: rows[place].dataset.id, document: cited });
     // Where answer and document stand below each other, the document comes into view.
     if (cited && innerWidth <= 640) window.document.querySelector(".st-key-answers-unit")?.scrollIntoView();

@@ -139,14 +139,14 @@ class Shared {
   }
 }
 
-/** What is chosen in a list: Python's value, unless that is the repeat of an older choice made here (`choseIn`). */
+/** What is chosen in a list: Python's value, unless that is the repeat of an older choice made here (`setChosen`). */
 function chosenIn(list, value) {
   list.shared ??= new Shared();
   if (list.shared.accepts(value)) list.chosen = value;
   return list.chosen ?? value;
 }
 
-function choseIn(list, value) {
+function setChosen(list, value) {
   list.chosen = value;
   list.shared.send(value);
 }

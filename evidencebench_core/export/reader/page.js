@@ -1,5 +1,5 @@
 /**
- * The reader where Python draws nothing anew: the marks of every system are there, and a click chooses between them.
+ * The reader on a page without Python: it holds the marks of every system, and a click switches between them.
  * `onPlace` hears of the active system, the selected sentence and the aspect after a click. What is returned puts others
  * in their place.
  */

@@ -37,7 +37,6 @@ from tests.reliability.scripted_models import step
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SLOW = ("annotation.md", "answers.md", "models.md", "reliability.md")
 RUNNABLE = [
     path for path in PAGES if re.search("^```(bash|python|json)", path.read_text("utf-8"), re.MULTILINE)
 ]
@@ -118,11 +117,9 @@ def bring(folder: Path, store: Store) -> None:
     written({"12": {"title": "Tea", "abstract": "It helps."}}, folder / "biogen_abstracts.json")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hashing_encoder")
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, id=path.name, marks=[pytest.mark.slow] * (path.name in SLOW)) for path in RUNNABLE],
-)
+@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.name)
 def test_a_page_as_printed(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
 import typer
 
 from evidencebench_core.cli.frame import app
@@ -25,6 +26,7 @@ assert not main(["run", "--dataset", "sample_data", "--retriever", "bm25", "--js
 """
 
 
+@pytest.mark.slow
 def test_a_wheel_is_whole_and_works_on_its_own(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(words, cwd=ROOT, check=True, capture_output=True)

@@ -95,6 +95,7 @@ def test_a_sentence_brings_the_tables_and_figures_that_it_points_at() -> None:
 TEXT = b"Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
 
 
+@pytest.mark.slow
 def test_a_file_is_read_and_searched(tmp_path: Path) -> None:
     file = tmp_path / "night.txt"
     file.write_bytes(TEXT)

@@ -64,7 +64,9 @@ def letters_of(element: Any) -> str:
     return letters(element.text or "") + inner
 
 
-@pytest.mark.parametrize("folder", ["real_papers", "evidence_inference/xml"])
+@pytest.mark.parametrize(
+    "folder", ["real_papers", pytest.param("evidence_inference/xml", marks=pytest.mark.slow)]
+)
 def test_every_word_of_the_body_is_in_a_sentence_or_counted(folder: str) -> None:
     real_file("evidence_inference/xml/PMC1079844.nxml")
     for path in sorted((DATA / folder).glob("*.nxml"))[:: 10 if "xml" in folder else 1]:

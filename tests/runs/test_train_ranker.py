@@ -71,6 +71,7 @@ def test_giving_up_leaves_nothing(store: Store, tmp_path: Path) -> None:
     assert RunStore(store).runs("tiny") == ()
 
 
+@pytest.mark.slow
 def test_other_folds_and_seeds_are_other_runs_with_scores_of_their_own(store: Store, tmp_path: Path) -> None:
     options = ({"folds": 2}, {"folds": 4}, {"folds": 2, "seed": 1}, {"folds": 2})
     *others, again = [trained(store, tmp_path / "model", **chosen) for chosen in options]

@@ -7,6 +7,7 @@ import pytest
 from evidencebench_core.papers import Paper, read_paper
 from tests.conftest import real_file
 
+pytestmark = pytest.mark.slow
 NAMES = ("acl_N18-3011", "bmc_health_services_2014_14_1", "clinical_science_2014_126_305", "peerj_cs_vespa")
 
 

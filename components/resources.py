@@ -22,7 +22,6 @@ from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, Instance, Store, open_store
-from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore, score_run
@@ -185,16 +184,10 @@ def _with_warning(run: RunInfo) -> RunInfo:
     return replace(run, label=f"{run.label} {WARNING} trained on {run.n_trained_on:,} of these")
 
 
-@cached(entries=1)
-def _gold(dataset: DatasetInfo) -> Mapping[str, EvidenceSet]:
-    """The gold of the dataset that is looked at: to read it is half of what a score costs."""
-    return dict(store().evidence_sets(dataset))
-
-
 @cached()
 def run_score(run: RunInfo, task: str) -> Score:
     """The score of what a run has answered so far."""
-    return score_run(store(), run, task, gold=_gold(store().dataset(run.dataset)))
+    return score_run(store(), run, task)
 
 
 @cached()
@@ -208,7 +201,7 @@ def recalls(run: RunInfo, task: str, ids: tuple[str, ...]) -> Mapping[str, float
 @cached()
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
-    return score(task, _gold(dataset).items(), {}, missing="zero")
+    return score(task, store().evidence_sets(dataset), {}, missing="zero")
 
 
 @cached(spinner="Computing …")

@@ -56,13 +56,17 @@ def gold_frame(store: Store, dataset: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=4)
 def _gold(store: Store, info: DatasetInfo) -> pd.DataFrame:
-    pairs: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
+    sentences: list[int] = []
     for row, (_, evidence) in enumerate(store.evidence_sets(info.name)):
         for number, aspect in enumerate(evidence.aspects):
-            head = (row, number, aspect.id, aspect.is_result)
-            pairs.extend((*head, sentence) for sentence in aspect.sentence_indices or (-1,))
-    gold = pd.DataFrame(pairs, columns=["row", "number", "aspect", "is_result", "sentence"])
-    gold = gold.astype({"row": int, "number": int, "sentence": int, "is_result": bool})
+            covering = aspect.sentence_indices or (-1,)
+            rows.append((row, number, aspect.id, aspect.is_result, len(covering)))
+            sentences += covering
+    of_aspects = pd.DataFrame(rows, columns=["row", "number", "aspect", "is_result", "n"])
+    of_aspects = of_aspects.astype({"row": int, "number": int, "is_result": bool, "n": int})
+    repeated = of_aspects.index.repeat(of_aspects.pop("n"))
+    gold = of_aspects.loc[repeated].reset_index(drop=True).assign(sentence=np.array(sentences, dtype=int))
     gold["n_sentences"] = _instances(store, info)["n_sentences"].to_numpy()[gold["row"]]
     return gold
 

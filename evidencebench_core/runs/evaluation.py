@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.notebook import Tabular, interval_plot, table_html
@@ -25,24 +24,17 @@ if TYPE_CHECKING:
 Predictions = Mapping[str, Sequence[int] | Mapping[str, float]]
 
 
-def score_run(
-    store: Store,
-    run: RunLike,
-    task: str | Task,
-    missing: Missing = "report",
-    gold: Mapping[str, EvidenceSet] | None = None,
-) -> Score:
-    """The score of a run on a task, over its dataset or sample; ``gold`` may be passed if it has been read already.
+def score_run(store: Store, run: RunLike, task: str | Task, missing: Missing = "report") -> Score:
+    """The score of a run on a task, over its dataset or sample.
 
     Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
     """
     info = run if isinstance(run, RunInfo) else RunStore(store).run(run)
     runs, dataset = RunStore(store), store.dataset(info.dataset)
-    ids = runs.ids(info)
-    of_run = store.evidence_sets(dataset, ids) if gold is None else [(name, gold[name]) for name in ids]
+    gold = store.evidence_sets(dataset, runs.ids(info) if info.sample else None)
     answers = runs.selections(info, task) if info.has_picks else runs.recalls(info, task)
     papers, is_sufficient = store.paper_ids(dataset), dataset.sufficient
-    return score(task, of_run, answers, missing=missing, papers=papers, sufficient=is_sufficient)
+    return score(task, gold, answers, missing=missing, papers=papers, sufficient=is_sufficient)
 
 
 def score_predictions(

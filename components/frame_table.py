@@ -10,11 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
+from components.carried import draw_set_button
 from components.charts import draw_chart, is_dark
 from components.figures import interval_dots
 from components.markdown import literal
 from components.page import Context, percent
-from components.run_links import draw_set_button, reader_address, reader_link
+from components.run_links import reader_address, reader_link
 from components.state import open_later
 from components.table import Column, Interval, Row, table
 from evidencebench_core.analyses import Report

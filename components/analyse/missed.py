@@ -13,12 +13,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
+from components.carried import PARAM, draw_set_button, instance_set, miss_place
 from components.charts import is_dark
 from components.controls import option_box
 from components.filters import Filter, filter_popover, filtered_rows, filters_text
 from components.frame_table import draw_downloads, draw_intervals, frame_table, report_end
 from components.page import Context, draw_finding, missed_report
-from components.run_links import PARAM, draw_set_button, instance_set, miss_place, reader_address, reader_link
+from components.run_links import reader_address, reader_link
 from components.state import PageState, open_later
 from components.table import Column
 from components.table.paging import paging

@@ -11,11 +11,12 @@ import streamlit as st
 
 from components import resources
 from components.browse.notes import NOTES, note_cell, note_kind
+from components.carried import PARAM, InstanceSet, draw_set_button, read_set
 from components.filters import Filter, filter_popover, filtered_rows, filters_text
 from components.frame_table import HYPOTHESIS, INSTANCE, frame_table
 from components.markdown import literal
 from components.page import Context
-from components.run_links import PARAM, InstanceSet, draw_set_button, read_set, run_name
+from components.run_links import run_name
 from components.state import PageState
 from components.table import Column, TableEvent
 from components.table.paging import paging, put_sort

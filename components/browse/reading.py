@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.asking import draw_calls, outcome_line, reason_line
 from components.browse.answers import Answer, Reading, System, answer_at_hand, answers_to, read_now
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
@@ -22,13 +21,14 @@ from components.browse.ledger import (
 )
 from components.browse.notes import draw_notes, sentence_notes
 from components.browse.why_missed import draw_why_missed, run_that_missed
+from components.calls import draw_calls, outcome_line, reason_line
+from components.carried import InstanceSet
 from components.controls import TASK_HELP, aspect_chip, chip_table, sentence_chip
 from components.guarded import drop_missing
 from components.markdown import literal
 from components.page import Context, percent
 from components.paper_view import PaperEvent, paper_view
 from components.retrievers import Choice
-from components.run_links import InstanceSet
 from components.state import PageState
 from components.table import Column, Row, table
 from evidencebench_core.annotation.provenance import provenance_line

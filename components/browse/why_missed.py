@@ -11,11 +11,12 @@ import streamlit as st
 
 from components import resources
 from components.browse.answers import Answer
-from components.browse.notes import draw_note_form
+from components.browse.note_form import draw_note_form
+from components.carried import InstanceSet, drawn_link, miss_place, named_draw
 from components.controls import chip_table, sentence_chip
 from components.markdown import literal
 from components.page import Context, missed_report, percent
-from components.run_links import InstanceSet, drawn_link, miss_place, named_draw, run_name
+from components.run_links import run_name
 from components.state import PageState, open_later, session_text
 from components.table import Column, Row
 from evidencebench_core.analyses.causes import CAUSES, suggestions

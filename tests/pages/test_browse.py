@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.run_links import instance_set, read_set
+from components.carried import instance_set, read_set
 from evidencebench_core.analyses.missed import outcomes, queue_of
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import Store, open_store

@@ -56,9 +56,8 @@ def test_a_cancel_kills_the_child() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         read_paper(SLOW, "slow", check=check)
-    assert not [
-        p for p in psutil.Process().children(recursive=True) if "papers.child" in " ".join(p.cmdline())
-    ]
+    commands = [" ".join(process.cmdline()) for process in psutil.Process().children(recursive=True)]
+    assert not any("papers.child" in command for command in commands)
 
 
 def test_two_are_read_at_once_and_others_wait() -> None:

@@ -93,11 +93,9 @@ def test_other_runs_that_found_it(store: Store, run: str) -> None:
     other = run_of(store, "two", {"tea": {"er@3": ranked((0, 10), 2)}})
     run_of(store, "oracle", {"tea": {"er@3": ranked((10, 2, 9), 3)}})  # sees the gold: does not count
     silent = run_of(store, "six", {"salt": {"er@3": ranked((0,), 1)}})
-    made = {
-        of_run.run.id: (of_run.found, of_run.rank, of_run.sentence)
-        for of_run in miss_of(store, run, 2).others
-    }
-    assert made == {other: (True, 2, 10), silent: (None, None, None)}
+    others = miss_of(store, run, 2).others
+    finds = {each.run.id: (each.found, each.rank, each.sentence) for each in others}
+    assert finds == {other: (True, 2, 10), silent: (None, None, None)}
 
 
 def test_without_a_budget_distance_is_from_the_last_pick(store: Store) -> None:

@@ -18,7 +18,7 @@ def stream(data: bytes, extra: bytes = b"") -> bytes:
     return b"<</Length %d%s>>\nstream\n%s\nendstream" % (len(data), extra, data)
 
 
-def raw_pdf(objects: Mapping[int, bytes], trailer: bytes = b"", *, root: int = 1) -> bytes:
+def raw_pdf(objects: Mapping[int, bytes], trailer: bytes) -> bytes:
     """A file of objects by their numbers, with a table of their places."""
     out = bytearray(b"%PDF-1.7\n")
     places = {}
@@ -30,7 +30,7 @@ def raw_pdf(objects: Mapping[int, bytes], trailer: bytes = b"", *, root: int = 1
     out += b"xref\n0 %d\n" % size
     for number in range(size):
         out += b"%010d 00000 n \n" % places[number] if number in places else b"0000000000 65535 f \n"
-    out += b"trailer\n<</Size %d/Root %d 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" % (size, root, trailer, start)
+    out += b"trailer\n<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" % (size, trailer, start)
     return bytes(out)
 
 

@@ -20,7 +20,8 @@ from evidencebench_core.answers.units import (
     systems_table,
     units_frame,
 )
-from tests.answers.medaesqa import ANSWERS, cluster_paths, main_file
+from tests.answers.medaesqa import ANSWERS, main_file
+from tests.conftest import real_file
 
 
 def percents(values: pd.DataFrame, metric: str, systems: Sequence[str]) -> list[float | None]:
@@ -62,7 +63,8 @@ M29 32.75/32.50 M30 17.50/17.75"""
 
 @pytest.mark.realdata
 def test_recall_of_thirty_systems_over_forty_questions() -> None:
-    answers = read_answers(cluster_paths())
+    file = "medaesqa/question_to_clustered_answer_sentences_{}_kmeans_transformed.json"
+    answers = read_answers([real_file(file.format(name)) for name in ("sentence_transformers", "sim_cse")])
     values = answer_values(answers)
     words = RECALL.split()
     st, sim = zip(*(pair.split("/") for pair in words[1::2]), strict=True)

@@ -18,8 +18,17 @@ def stream(data: bytes, extra: bytes = b"") -> bytes:
     return b"<</Length %d%s>>\nstream\n%s\nendstream" % (len(data), extra, data)
 
 
-def raw_pdf(objects: Mapping[int, bytes], trailer: bytes) -> bytes:
-    """A file of objects by their numbers, with a table of their places."""
+def paged(changes: Mapping[int, bytes] | None = None, trailer: bytes = b"") -> bytes:
+    """One page of text (object 4 its content, 5 its font), with some objects changed."""
+    objects = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        3: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+        b"/Resources<</Font<</F1 5 0 R>>/XObject<</X 6 0 R>>>>>>",
+        4: stream(TEXT),
+        5: FONT,
+        **(changes or {}),
+    }
     out = bytearray(b"%PDF-1.7\n")
     places = {}
     for number, body in objects.items():
@@ -32,19 +41,6 @@ def raw_pdf(objects: Mapping[int, bytes], trailer: bytes) -> bytes:
         out += b"%010d 00000 n \n" % places[number] if number in places else b"0000000000 65535 f \n"
     out += b"trailer\n<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" % (size, trailer, start)
     return bytes(out)
-
-
-def paged(changes: Mapping[int, bytes] | None = None, trailer: bytes = b"") -> bytes:
-    """One page of text (object 4 its content, 5 its font), with some objects changed."""
-    objects = {
-        1: b"<</Type/Catalog/Pages 2 0 R>>",
-        2: b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        3: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
-        b"/Resources<</Font<</F1 5 0 R>>/XObject<</X 6 0 R>>>>>>",
-        4: stream(TEXT),
-        5: FONT,
-    }
-    return raw_pdf({**objects, **(changes or {})}, trailer)
 
 
 def _kept_bomb() -> bytes:

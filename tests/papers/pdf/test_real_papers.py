@@ -24,9 +24,7 @@ def papers() -> dict[str, Paper]:
         (NAMES[3], "VESPA: Very large-scale Evolutionary and Selective Pressure Analyses", 13, 110),
     ],
 )
-def test_title_and_size(
-    papers: dict[str, Paper], name: str, title: str, n_abstract: int, n_text: int
-) -> None:
+def test_whole_papers(papers: dict[str, Paper], name: str, title: str, n_abstract: int, n_text: int) -> None:
     paper, kinds = papers[name], Counter(papers[name].sentence_types)
     assert paper.title.startswith(title)
     assert kinds["abstract"] == n_abstract

@@ -52,9 +52,9 @@ def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store of its own, with the six instances of ``tiny_dataset``."""
-    return store_with(tiny_dataset(), tmp_path)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """A store of its own, with the ``DATASET`` of the test's file or else the six instances of ``tiny_dataset``."""
+    return store_with(getattr(request.module, "DATASET", tiny_dataset()), tmp_path)
 
 
 @pytest.fixture

@@ -1,37 +1,30 @@
 """Two runs aspect by aspect."""
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-
-import pytest
+from collections.abc import Mapping, Sequence
 
 from evidencebench_core.analyses.disagreements import disagreements
 from evidencebench_core.analyses.report import Report
+from evidencebench_core.data import Store
 from tests.analyses.stores import given_run
-from tests.factories import raw_instance, store_with
+from tests.factories import raw_instance
+
+DATASET = {
+    "one": raw_instance(8, {"w": [1], "x": [2, 3], "y": [4], "z": [5]}, ["w"], paper_id="p"),
+    "two": raw_instance(8, {"w": [1], "x": [2]}, paper_id="q"),
+    "three": raw_instance(8, {"w": [1]}, paper_id="q"),
+}
+Picks = Mapping[str, Sequence[int]]
 
 
-@pytest.fixture
-def report_of(tmp_path: Path) -> Callable[..., Report]:
-    raw = {
-        "one": raw_instance(8, {"w": [1], "x": [2, 3], "y": [4], "z": [5]}, ["w"], paper_id="p"),
-        "two": raw_instance(8, {"w": [1], "x": [2]}, paper_id="q"),
-        "three": raw_instance(8, {"w": [1]}, paper_id="q"),
-    }
-    store = store_with(raw, tmp_path)
-
-    def report(a: Mapping[str, Sequence[int]], b: Mapping[str, Sequence[int]], task: str) -> Report:
-        runs = given_run(store, a, task), given_run(store, b, task, "random")
-        return disagreements(store, *runs, task)
-
-    return report
+def report_of(store: Store, a: Picks, b: Picks, task: str) -> Report:
+    return disagreements(store, given_run(store, a, task), given_run(store, b, task, "random"), task)
 
 
-def test_by_hand(report_of: Callable[..., Report]) -> None:
+def test_by_hand(store: Store) -> None:
     # one: A picks 1 and 3 and finds w and x; B picks 3 and 4 and finds x and y; nobody finds z.
     # two: A finds nothing; B finds w and x. three: only B has answered.
     a, b = {"one": (1, 3), "two": (7,)}, {"one": (3, 4), "two": (1, 2), "three": (1,)}
-    report = report_of(a, b, "er@10")
+    report = report_of(store, a, b, "er@10")
     counts = report.tables["counts"].set_index("outcome")
     assert counts["n"].to_dict() == {"only A": 1, "only B": 3, "neither": 1, "both": 1}
     assert (counts.loc["only B", "share"], counts.loc["only B", "n_instances"]) == (0.5, 2)
@@ -45,7 +38,7 @@ def test_by_hand(report_of: Callable[..., Report]) -> None:
     assert any("1 instance that a run has not answered" in note for note in report.notes)
 
 
-def test_what_counts(report_of: Callable[..., Report]) -> None:
+def test_what_counts(store: Store) -> None:
     for a, b, task, outcomes in (
         ({"one": (1,)}, {"one": (3,)}, "result-er@5", {"A1": "only A"}),
         # K = 1, two picks: each aspect that one pick covers is found with probability 1/2, which counts; of three
@@ -53,7 +46,7 @@ def test_what_counts(report_of: Callable[..., Report]) -> None:
         ({"two": (1, 7)}, {"two": (1, 6, 7)}, "er@1", {"A1": "only A", "A2": "neither"}),
         ({"one": (1,)}, {"two": (1,)}, "er@10", {}),  # nothing in common
     ):
-        tables = report_of(a, b, task).tables
+        tables = report_of(store, a, b, task).tables
         assert tables["aspects"].set_index("label")["outcome"].to_dict() == outcomes
         assert tables["counts"]["n"].sum() == len(outcomes)
         assert tables["counts"]["share"].isna().all() == (not outcomes)

@@ -1,13 +1,11 @@
 """The paper's split, derived by hand."""
 
-from pathlib import Path
-
 import pytest
 
 from evidencebench_core.analyses.ends import ends, group_frame
 from evidencebench_core.data import Store
 from tests.analyses.stores import given_run
-from tests.factories import raw_instance, store_with
+from tests.factories import raw_instance
 
 # 30 sentences each; with 10 and 10 the middle is 10 to 19. p1 has both "high" instances.
 DATASET = {
@@ -21,17 +19,12 @@ DATASET = {
 PICKS = {"high": [0], "high too": [9], "edge": [0], "low": [10], "low too": [0], "short": []}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return store_with(DATASET, tmp_path, "given")
-
-
 def test_groups_by_hand(store: Store) -> None:
-    frame = group_frame(store, "given")
+    frame = group_frame(store, "tiny")
     assert frame["coverage"].tolist() == [1.0, 1.0, 0.8, 0.0, 0.0, 0.5]
     # Over 80% is more than 80%: 0.8 itself is in neither group.
     assert frame["group"].tolist() == ["above", "above", "neither", "below", "below", "neither"]
-    groups = ends(store, "given").tables["groups"].set_index("group")
+    groups = ends(store, "tiny").tables["groups"].set_index("group")
     assert groups["n_papers"].to_dict() == {"above": 1, "neither": 2, "below": 2}
     assert groups["n_all_ends"].to_dict() == {"above": 0, "neither": 1, "below": 0}
 
@@ -39,7 +32,7 @@ def test_groups_by_hand(store: Store) -> None:
 def test_recall_in_each_group_and_the_difference(store: Store) -> None:
     # er@1 recalls: high 1/2, high too 1; edge 1/5, short 0; low 1/2, low too 0.
     run = given_run(store, PICKS, "er@1")
-    tables = ends(store, "given", [run], "er@1").tables
+    tables = ends(store, "tiny", [run], "er@1").tables
     recall = tables["recall"].set_index("group")
     assert recall["recall"].to_dict() == pytest.approx({"above": 0.75, "neither": 0.1, "below": 0.25})
     # Random: one of 30 meets x of "high" (2 sentences) with 2/30, y with 1/30: 1/20; "high too" 1/30.
@@ -56,7 +49,7 @@ def test_recall_in_each_group_and_the_difference(store: Store) -> None:
 
 def test_unanswered_are_left_out_and_counted(store: Store) -> None:
     run = given_run(store, {"high": [0], "low": [10]}, "er@1")
-    recall = ends(store, "given", [run], "er@1").tables["recall"].set_index("group")
+    recall = ends(store, "tiny", [run], "er@1").tables["recall"].set_index("group")
     assert recall["n"].to_dict() == {"above": 1, "neither": 0, "below": 1}
     assert recall["n_missing"].to_dict() == {"above": 1, "neither": 2, "below": 1}
     assert recall["recall"].isna()["neither"]  # undefined, not 0

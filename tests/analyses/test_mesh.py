@@ -7,15 +7,11 @@ import pytest
 from evidencebench_core.analyses.mesh import mesh_report
 from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError
-from tests.factories import raw_instance, store_with
+from tests.factories import raw_instance
 
 TREE = "Tea;D20.215\nTea;J02.200.700\nHypertension;C14.907.489\nHumans;B01.050.150\nOdd;Q01\n"
 HEAD = "paper_id,descriptor\n"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return store_with({f"i{n}": raw_instance(3, {"x": [1]}, paper_id=f"pmc_{n}") for n in range(3)}, tmp_path)
+DATASET = {f"i{n}": raw_instance(3, {"x": [1]}, paper_id=f"pmc_{n}") for n in range(3)}
 
 
 def file(tmp_path: Path, name: str, text: str) -> Path:
@@ -49,9 +45,7 @@ def test_by_hand(store: Store, tmp_path: Path) -> None:
         (f"{HEAD}pmc_0,Tea\n", TREE, f"{HEAD}x,Milk\n", "r.csv"),  # unknown headings
     ],
 )
-def test_what_is_refused(
-    store: Store, tmp_path: Path, headings: str, tree: str, reference: str, place: str
-) -> None:
+def test_refusals(store: Store, tmp_path: Path, headings: str, tree: str, reference: str, place: str) -> None:
     texts = {"h.csv": headings, "t.bin": tree, "r.csv": reference}
     with pytest.raises(DataError) as caught:
         mesh_report(store, "tiny", *(file(tmp_path, name, text) for name, text in texts.items()))

@@ -13,13 +13,33 @@ from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, score_run
 from evidencebench_core.tasks import task_named
-from tests.analyses.stores import PICKED, complete_run, missed_store, ranked, run_of
+from tests.analyses.stores import complete_run, ranked, run_of
 from tests.factories import raw_instance, store_with, tiny_dataset
 
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return missed_store(tmp_path)
+PAPER = [
+    "# Tea and blood pressure",  # 0
+    "> Tea lowers blood pressure in adults.",  # 1
+    "> We enrolled 20 adults.",  # 2
+    "Hypertension is common.",  # 3
+    "# 2. Materials and Methods",  # 4
+    "Adults drank tea daily.",  # 5
+    "# Statistics",  # 6
+    "We used a t test.",  # 7
+    "# RESULTS",  # 8
+    "Systolic values fell by 5 mmHg.",  # 9
+    "No harm was seen.",  # 10
+    "# Discussion",  # 11
+    "Tea lowers systolic values.",  # 12
+]
+ASPECTS = {"design": [2, 5], "effect": [9, 12], "harm": [10], "main": [1, 12]}
+RESULTS = ["effect", "harm", "main"]
+OTHER = ["# Salt", "> Salt raises pressure.", "# Results", "It rose by 3 mmHg.", "Nobody died."]
+DATASET = {
+    "tea": raw_instance(PAPER, ASPECTS, RESULTS, hypothesis="Tea lowers blood pressure.", paper_id="p1"),
+    "salt": raw_instance(OTHER, {"rise": [3]}, hypothesis="Salt raises pressure.", paper_id="p2"),
+}
+PICKED = Retrieval((12, 1, 0, 9, 10), (8.0, 6.0, 4.0, 3.0, 1.5), 3)
+"""12 covers effect and main, 1 repeats main, 0 covers nothing; harm (10) ranks fifth, design is not ranked."""
 
 
 @pytest.fixture
@@ -33,7 +53,7 @@ def row_of(frame: pd.DataFrame, aspect: str) -> dict[str, Any]:
 
 
 def miss_of(store: Store, run: str, aspect: int) -> Miss:
-    tea = store.get("hand", "tea")
+    tea = store.get("tiny", "tea")
     return miss(store, RunStore(store).run(run), task_named("er@3"), tea, tea.evidence.aspects[aspect])
 
 
@@ -73,18 +93,15 @@ def test_other_runs_that_found_it(store: Store, run: str) -> None:
     other = run_of(store, "two", {"tea": {"er@3": ranked((0, 10), 2)}})
     run_of(store, "oracle", {"tea": {"er@3": ranked((10, 2, 9), 3)}})  # sees the gold: does not count
     silent = run_of(store, "six", {"salt": {"er@3": ranked((0,), 1)}})
-    made = {
-        of_run.run.id: (of_run.found, of_run.rank, of_run.sentence)
-        for of_run in miss_of(store, run, 2).others
-    }
-    assert made == {other: (True, 2, 10), silent: (None, None, None)}
+    others = miss_of(store, run, 2).others
+    finds = {each.run.id: (each.found, each.rank, each.sentence) for each in others}
+    assert finds == {other: (True, 2, 10), silent: (None, None, None)}
 
 
 def test_without_a_budget_distance_is_from_the_last_pick(store: Store) -> None:
     task = "result-er@unconstrained"
-    harm = row_of(
-        outcomes(store, run_of(store, "one", {"tea": {task: ranked((12, 9, 10), 1)}}), task), "harm"
-    )
+    run = run_of(store, "one", {"tea": {task: ranked((12, 9, 10), 1)}})
+    harm = row_of(outcomes(store, run, task), "harm")
     assert pd.isna(harm["budget"])
     assert harm["distance"] == 3 - 1
 
@@ -124,16 +141,14 @@ def test_misses_and_recall_agree(tmp_path: Path) -> None:
 
 # Two papers with two aspects each; a sentence in the abstract, the results, or both covers them.
 FRAME = pd.DataFrame(
-    {
-        "paper": ["p1", "p1", "p2", "p2"],
-        "missed": [True, False, True, True],
-        "sections": [("abstract", "results"), ("abstract",), ("results", "results"), ("results",)],
-        "covering": [(0, 99), (5,), (50, 51), (60,)],
-        "n_covering": [2, 1, 2, 1],
-        "n_sentences": [100, 100, 100, 100],
-        "cause": ["budget", None, "far", "budget"],
-    }
-)
+    [
+        ("p1", True, ("abstract", "results"), (0, 99), 2, "budget"),
+        ("p1", False, ("abstract",), (5,), 1, None),
+        ("p2", True, ("results", "results"), (50, 51), 2, "far"),
+        ("p2", True, ("results",), (60,), 1, "budget"),
+    ],
+    columns=["paper", "missed", "sections", "covering", "n_covering", "cause"],
+).assign(n_sentences=100)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.runs import RunStore, retrieval_spec
+from tests.analyses.stores import run_of
 
 ON_PLACE = Note(instance_id="tiny_0", author="ml", dataset="tiny")
 
@@ -15,11 +15,8 @@ ON_PLACE = Note(instance_id="tiny_0", author="ml", dataset="tiny")
 @pytest.fixture
 def miss(store: Store) -> Note:
     """A note on an aspect that a run missed."""
-    run = retrieval_spec(store.dataset("tiny").sha256, "bm25", {}, {})
-    RunStore(store).create(run)
-    return Note(
-        run_id=run.id, task="er@10", instance_id="tiny_0", aspect_id="harm", author="ml", cause="budget"
-    )
+    run_id = run_of(store, "bm25", {})
+    return replace(ON_PLACE, dataset="", run_id=run_id, task="er@10", aspect_id="harm", cause="budget")
 
 
 def test_a_note_comes_back_tidy_and_the_newest_of_each_author_counts(store: Store, miss: Note) -> None:

@@ -21,28 +21,23 @@ DATASET = {
 PICKS = {"a": [1, 9, 5], "b": [3]}  # finds y, z and u
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return store_with(DATASET, tmp_path, "given")
-
-
 def column(frame: pd.DataFrame, name: str) -> list[float]:
     return frame[name].astype(float).tolist()
 
 
 def test_the_frames_by_hand(tmp_path: Path) -> None:
     dataset = {**DATASET, "c": raw_instance(4, {"w": [2], "ghost": []}, paper_id="q")}
-    store = store_with(dataset, tmp_path, "given")
-    gold = gold_frame(store, "given")
+    store = store_with(dataset, tmp_path)
+    gold = gold_frame(store, "tiny")
     assert gold["sentence"].tolist() == [0, 1, 8, 9, 0, 3, 1, 2, -1]
     assert gold["row"].tolist() == [0] * 4 + [1] * 3 + [2] * 2
-    assert list(aspects(store, "given", "er@10").left_out.values()) == [0, 1]
-    results = aspects(store, "given", "result-er@5")
+    assert list(aspects(store, "tiny", "er@10").left_out.values()) == [0, 1]
+    results = aspects(store, "tiny", "result-er@5")
     assert (results.frame["aspect"].tolist(), results.n_asked.tolist()) == (["x"], [1, 0, 0])
 
 
 def test_opportunity(store: Store) -> None:
-    frame = positions(store, "given", buckets=2).tables["opportunity"]
+    frame = positions(store, "tiny", buckets=2).tables["opportunity"]
     expected = {
         "from": [0.0, 0.5], "to": [0.5, 1.0], "n_instances": [2, 2], "n_sentences": [7, 7],
         "n_covering": [4, 3], "share_covering": [4 / 7, 3 / 7],  # a0 a1 b0 b1, and a8 a9 b3
@@ -52,7 +47,7 @@ def test_opportunity(store: Store) -> None:
     for name, values in expected.items():
         assert column(frame, name) == pytest.approx(values), name
     # Of four sentences in eight buckets, sentence i stands in bucket 2i; of ten: 0 0 1 2 3 4 4 5 6 7.
-    fine = positions(store, "given", buckets=8).tables["opportunity"]
+    fine = positions(store, "tiny", buckets=8).tables["opportunity"]
     assert column(fine, "n_sentences") == [3, 1, 2, 1, 3, 1, 2, 1]
     # Papers p (2 of 3 can be found in the first bucket) and q (2 of 2): two papers leave all open.
     assert (frame.loc[0, "can_low"], frame.loc[0, "can_high"]) == (0.0, 1.0)
@@ -60,7 +55,7 @@ def test_opportunity(store: Store) -> None:
 
 def test_picks_and_recall(store: Store) -> None:
     run = given_run(store, PICKS, "er@3")
-    tables = positions(store, "given", [run], "er@3", buckets=2).tables
+    tables = positions(store, "tiny", [run], "er@3", buckets=2).tables
     assert column(tables["picks"], "n_picks") == [1, 3]  # a1, and a9 a5 b3
     assert column(tables["picks"], "share") == [0.25, 0.75]
     assert column(tables["picks"], "n_hits") == [1, 2]  # a5 covers nothing
@@ -74,16 +69,16 @@ def test_picks_and_recall(store: Store) -> None:
     assert tables["middle"].empty  # there is none of two
     # With K = 1 one of three picks counts: y and z are each found with 1/3; b keeps its one pick.
     run = given_run(store, PICKS, "er@1")
-    frame = positions(store, "given", [run], "er@1", buckets=2).tables["recall"]
+    frame = positions(store, "tiny", [run], "er@1", buckets=2).tables["recall"]
     assert column(frame, "found") == pytest.approx([1 / 3 + 1, 1 / 3])
 
 
 def test_the_middle_against_the_rest(tmp_path: Path) -> None:
     # Two papers of three sentences, each with an aspect on each: the run finds all but those in the middle.
     dataset = {name: raw_instance(3, {"x": [0], "y": [1], "z": [2]}, paper_id=name) for name in "ab"}
-    store = store_with(dataset, tmp_path, "given")
+    store = store_with(dataset, tmp_path)
     run = given_run(store, {"a": [0, 2], "b": [0, 2]}, "er@2")
-    report = positions(store, "given", [run], "er@2", buckets=3)
+    report = positions(store, "tiny", [run], "er@2", buckets=3)
     (middle,) = report.tables["middle"].to_dict("records")
     assert middle["difference"] == -1.0
     assert pd.isna(middle["low"])  # the papers are alike
@@ -95,7 +90,7 @@ def test_the_middle_against_the_rest(tmp_path: Path) -> None:
 
 def test_all_stands_on_what_every_run_answered(store: Store) -> None:
     whole, part = given_run(store, PICKS, "er@3"), given_run(store, {"a": [0]}, "er@3", "abstract-tail")
-    tables = positions(store, "given", [whole, part], "er@3", buckets=2).tables
+    tables = positions(store, "tiny", [whole, part], "er@3", buckets=2).tables
     assert column(tables["opportunity"], "n_aspects") == [3, 3]
     assert column(tables["picks"], "n_picks") == [1, 2, 1, 0]
     assert column(tables["recall"], "found") == [1, 1, 1, 0]  # y, z; x
@@ -103,17 +98,17 @@ def test_all_stands_on_what_every_run_answered(store: Store) -> None:
 
 def test_instances_in_a_bucket(store: Store) -> None:
     run = given_run(store, PICKS, "er@3")
-    frame = instances_in_bucket(store, "given", "er@3", 1, 2, run)
+    frame = instances_in_bucket(store, "tiny", "er@3", 1, 2, run)
     assert frame.to_dict("records") == [
         {"instance": "a", "n_aspects": 2, "n_missed": 1.0, "sentence": 0},
         {"instance": "b", "n_aspects": 2, "n_missed": 1.0, "sentence": 0},
     ]
-    assert instances_in_bucket(store, "given", "er@3", 2, 2)["sentence"].tolist() == [9]
+    assert instances_in_bucket(store, "tiny", "er@3", 2, 2)["sentence"].tolist() == [9]
 
 
 def test_what_it_refuses(store: Store) -> None:
     with pytest.raises(SettingError):
-        positions(store, "given", buckets=101)
+        positions(store, "tiny", buckets=101)
     run = RunStore(store).run(given_run(store, {"b": [4]}, "er@3"))
     with pytest.raises(SelectionError) as caught:
         picks(store, run, "er@3")

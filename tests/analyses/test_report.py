@@ -10,28 +10,18 @@ from evidencebench_core.analyses import Report
 from evidencebench_core.errors import UnknownNameError
 
 TABLE = pd.DataFrame(
-    {
-        "n": np.array([1, 2]),
-        "share": [0.5, float("nan")],
-        "places": [(1, np.int64(2)), ()],
-        "name": ["<b>", None],
-        "few": [True, False],
-        "rank": pd.array([1, None], dtype="Int64"),
-        "gap": [float("inf"), 1.0],
-    }
-)
+    [(1, 0.5, (1, np.int64(2)), "<b>", True, 1, float("inf")), (2, float("nan"), (), None, False, None, 1.0)],
+    columns=["n", "share", "places", "name", "few", "rank", "gap"],
+).astype({"rank": "Int64"})
 
 
 def test_as_json_the_undefined_is_null_and_numbers_are_plain() -> None:
     document = Report("T", {"t": TABLE, "none": TABLE[:0]}, ("a note",), finding="So.").as_dict()
     first = {"n": 1, "share": 0.5, "places": [1, 2], "name": "<b>", "few": True, "rank": 1, "gap": None}
     second = {"n": 2, "share": None, "places": [], "name": None, "few": False, "rank": None, "gap": 1.0}
-    assert json.loads(json.dumps(document, allow_nan=False)) == {
-        "title": "T",
-        "finding": "So.",
-        "tables": {"t": [first, second], "none": []},
-        "notes": ["a note"],
-    }
+    tables = {"t": [first, second], "none": []}
+    expected = {"title": "T", "finding": "So.", "tables": tables, "notes": ["a note"]}
+    assert json.loads(json.dumps(document, allow_nan=False)) == expected
 
 
 def test_a_table_by_name_or_the_first() -> None:
@@ -50,9 +40,8 @@ def test_shares_are_known_by_their_columns_and_bounds_stand_beside_them() -> Non
 
 def test_columns_that_are_shown_have_their_meanings() -> None:
     legend = {"n": "how many", "gap": "none is shown", "share": "of all"}
-    report = Report(
-        "T", {"t": TABLE, "hidden": TABLE}, legend=legend, brief={"t": ["n", "few"], "hidden": ()}
-    )
+    brief = {"t": ["n", "few"], "hidden": ()}
+    report = Report("T", {"t": TABLE, "hidden": TABLE}, legend=legend, brief=brief)
     assert report.meanings().keys() == {"n", "few"}
 
 

@@ -1,33 +1,24 @@
 """Runs on parts of a dataset."""
 
-from pathlib import Path
-
 import pandas as pd
-import pytest
 
 from evidencebench_core.analyses.slices import slice_frame, slice_report, slices, thirds
 from evidencebench_core.data import Store
 from evidencebench_core.tasks import Task, task_named
 from tests.analyses.stores import given_run, systems_of
-from tests.factories import raw_instance, store_with
+from tests.factories import raw_instance
 
 TASK = task_named("er@optimal")
 PAPER = [
     "# Title", "> We asked.", "# Methods", "We measured.", "# Results", "It fell.", "It rose.", "# Discussion", "So."
 ]  # fmt: skip
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """``tiny``: five instances; the evidence of the last is in the middle."""
-    raw = {
-        "a": raw_instance(PAPER, {"x": [1], "y": [1, 5]}, ["x"], paper_id="p1"),
-        "b": raw_instance(PAPER, {"x": [1]}, ["x"], paper_id="p2"),
-        "c": raw_instance(PAPER, {"x": [5], "y": [5, 6], "z": [3]}, ["x", "y"], paper_id="p3"),
-        "d": raw_instance(PAPER * 4, {"x": [1], "y": [17]}, ["x"], paper_id="p3"),
-        "e": raw_instance(PAPER * 4, {"x": [17]}, paper_id="p4"),
-    }
-    return store_with(raw, tmp_path)
+DATASET = {
+    "a": raw_instance(PAPER, {"x": [1], "y": [1, 5]}, ["x"], paper_id="p1"),
+    "b": raw_instance(PAPER, {"x": [1]}, ["x"], paper_id="p2"),
+    "c": raw_instance(PAPER, {"x": [5], "y": [5, 6], "z": [3]}, ["x", "y"], paper_id="p3"),
+    "d": raw_instance(PAPER * 4, {"x": [1], "y": [17]}, ["x"], paper_id="p3"),
+    "e": raw_instance(PAPER * 4, {"x": [17]}, paper_id="p4"),  # in the middle
+}
 
 
 def members(store: Store, ids: str, task: Task) -> dict[str, dict[str, str]]:

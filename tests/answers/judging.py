@@ -10,14 +10,11 @@ from evidencebench_core.data import Store
 from evidencebench_core.runs import JUDGEMENTS, RunStore, chat_spec
 
 
-def judge_run(
-    store: Store, subject: str, task: str, labels: Mapping[str, str | None], model: str = "scripted"
-) -> str:
-    """The id of a run in which a judge gave these labels, and none where it is ``None``."""
-    spec = chat_spec(JUDGEMENTS, subject, task, model, JUDGES[task].prompts).run
-    RunStore(store).create(spec)
-    results = {unit: {"text": f"LABEL: {label}" if label else "Well."} for unit, label in labels.items()}
-    RunStore(store).add(spec.id, {unit: {"": result} for unit, result in results.items()})
+def judge_run(store: Store, subject: str, labels: Mapping[str, str | None]) -> str:
+    """The id of a run in which a judge of citations gave these labels, and none where it is ``None``."""
+    spec = chat_spec(JUDGEMENTS, subject, "citations", "scripted", JUDGES["citations"].prompts).run
+    texts = {unit: f"LABEL: {label}" if label else "Well." for unit, label in labels.items()}
+    RunStore(store).create(spec, results={unit: {"": {"text": text}} for unit, text in texts.items()})
     return spec.id
 
 
@@ -30,8 +27,6 @@ def judge_sample(store: Store) -> str:
     """A run in which a judge of the sample's citations is right of two in three, and silent once."""
     units = units_frame(read_answers([SAMPLE]))
     human = units[(units["kind"] == "citations") & units["human"].notna()]
-    labels: dict[str, str | None] = {
-        unit: label if n % 3 else "supports"
-        for n, (unit, label) in enumerate(human[["unit", "human"]].values)
-    }
-    return judge_run(store, add_sample(store), "citations", {**labels, next(iter(labels)): None})
+    labels: dict[str, str | None] = dict(human[["unit", "human"]].values)
+    labels |= dict.fromkeys(human["unit"][::3], "supports")
+    return judge_run(store, add_sample(store), {**labels, next(iter(labels)): None})

@@ -1,11 +1,6 @@
-"""What tests know of MedAESQA: label letters of nine answers, and where the cluster files are."""
+"""What tests know of MedAESQA: label letters of nine answers."""
 
-from pathlib import Path
 from typing import Any
-
-from tests.conftest import real_file
-
-STEM = "medaesqa/question_to_clustered_answer_sentences_{}_kmeans_transformed.json"
 
 # Question 116 (spec 12.2): relevance letters; citations of each sentence: s supporting, x neither, v invalid, sn both.
 ANSWERS = {
@@ -21,11 +16,6 @@ ANSWERS = {
 }
 RELEVANCES = {"r": "Required", "b": "borderline", "u": " unnecessary", "i": "inappropriate", "-": None}
 RELATIONS = {"s": "supporting", "x": "neutral", "n": "neutral", "v": "invalid citation"}
-
-
-def cluster_paths() -> list[Path]:
-    """The two cluster files; without them the test is skipped."""
-    return [real_file(STEM.format(name)) for name in ("sentence_transformers", "sim_cse")]
 
 
 def main_file() -> list[dict[str, Any]]:

@@ -5,15 +5,8 @@ from typing import Any
 
 import pytest
 
+from evidencebench_core.answers import judging
 from evidencebench_core.answers.asking import KIND, abstract_answers, answer_plan, answers_of
-from evidencebench_core.answers.judging import (
-    JUDGES,
-    judge_labels,
-    judge_plan,
-    labels_by_task,
-    pair_labels,
-    unread_judgements,
-)
 from evidencebench_core.answers.model import unit_id
 from evidencebench_core.answers.report import answers_report
 from evidencebench_core.answers.store import Mark
@@ -57,13 +50,13 @@ def test_a_run_its_judge_and_the_abstract_beside_it(store: Store) -> None:
         plain = answers_report(store, run.id)
         assert f"Outcomes: {n} answer; 0 without an aspect." in plain.notes
         assert "support_rate" not in plain.tables["systems"]
-        judge = asked(judge_plan(store, run.id, "citations", "j", llm=llm))
+        judge = asked(judging.judge_plan(store, run.id, "citations", "j", llm=llm))
         assert judge.total == 3 * n
     report = answers_report(store, run.id)  # finds its judge
     assert "Judged by j." in report.notes
     figures = report.tables["figures"].set_index(["system", "metric"])
     assert figures.loc[("m", "support_rate"), "n"] == n
-    for unit, labels in pair_labels(store, RunStore(store).run(judge.run_id), answers).items():
+    for unit, labels in judging.pair_labels(store, RunStore(store).run(judge.run_id), answers).items():
         second = "supports" if store.get("tiny", unit).sentences[1] in FIRST else "neutral"
         assert labels == {(0, 0): "supports", (1, 1): second, (1, 0): "supports"}
     with scripted(reply("ANSWER: Something else is so [0].")) as server:
@@ -89,7 +82,7 @@ def test_what_is_no_answer_is_missing(store: Store) -> None:
     assert (instances["system"] == "m").sum() == plan.total - 1
 
 
-def judging(sent: dict[str, Any]) -> Any:
+def judgement_of(sent: dict[str, Any]) -> Any:
     text = str(sent["messages"][-1]["content"])
     if "FACTS:" in text:
         return reply("So.\nFACTS:\nsupport: a\n- **none**: b: c\n3. partial: d\nperhaps: e\nsupport:")
@@ -101,17 +94,17 @@ def judging(sent: dict[str, Any]) -> Any:
 def test_judges_of_a_set(store: Store) -> None:
     """Of the sample every kind of judgement; the labels of a reader by rule come back as figures."""
     subject = add_sample(store)
-    with scripted(answering(judging)) as server:
+    with scripted(answering(judgement_of)) as server:
         llm = LLM(Connection(server.url), store)
-        plans = [judge_plan(store, "sample answers", task, "j", llm=llm) for task in JUDGES]
+        plans = [judging.judge_plan(store, "sample answers", task, "j", llm=llm) for task in judging.JUDGES]
         announced = estimate(*plans).calls
-        for plan in plans:
+        for task, plan in zip(judging.JUDGES, plans, strict=True):
             assert asked(plan).total == len(plan.missing) > 0
-            assert not judge_plan(store, "sample answers", plan.spec.settings["task"], "j", llm=llm).missing
+            assert not judging.judge_plan(store, "sample answers", task, "j", llm=llm).missing
         assert announced == pytest.approx(len(server.requests), rel=0.05)
         with pytest.raises(SettingError, match="Did you mean 'citations'"):
-            judge_plan(store, "sample answers", "citation", "j", llm=llm)
-    labels = labels_by_task(store, subject, "j")
+            judging.judge_plan(store, "sample answers", "citation", "j", llm=llm)
+    labels = judging.labels_by_task(store, subject, "j")
     assert set(labels["relevance"].values()) == {"required"}
     assert set(labels["citations"].values()) == {"supports"}
     heron = unit_id("blood-pressure", "Heron", "")
@@ -121,7 +114,7 @@ def test_judges_of_a_set(store: Store) -> None:
     (unit, *_) = labels["citations"]
     run = judge_run(store, subject, "j", "citations")
     assert run is not None
-    decided = judge_labels(store, run, {unit: Mark(unit, "neutral"), "gone": Mark("gone", "neutral")})
+    decided = judging.judge_labels(store, run, {unit: Mark(unit, "neutral"), "gone": Mark("gone", "neutral")})
     assert decided == {**labels["citations"], unit: "neutral"}
     report = answers_report(store, "sample answers", "j", "precision")
     systems, order = report.tables["systems"], report.tables["order of systems"]
@@ -139,8 +132,8 @@ def test_labels_that_are_no_label_of_the_task_are_unread(store: Store) -> None:
     texts = iter(["LABEL: neutral", "LABEL: unnecessary", "Required."])
     with scripted(answering(lambda _: reply(next(texts, "LABEL: required")))) as server:
         llm = LLM(Connection(server.url), store)
-        plan = asked(judge_plan(store, "sample answers", "relevance", "j", llm=llm, limit=2))
-    assert unread_judgements(store, RunStore(store).run(plan.run_id)) == {"LABEL: neutral": 1}
+        plan = asked(judging.judge_plan(store, "sample answers", "relevance", "j", llm=llm, limit=2))
+    assert judging.unread_judgements(store, RunStore(store).run(plan.run_id)) == {"LABEL: neutral": 1}
     notes = answers_report(store, "sample answers", "j").notes
     assert "relevance: without a label: 'LABEL: neutral' (1)." in notes
     assert any(note.startswith("precision: of 6 of 18 answers") for note in notes)

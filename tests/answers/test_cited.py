@@ -44,16 +44,12 @@ def test_what_is_undefined(cited: Any, covers: Any, judged: Any, wanted: dict[st
 
 
 INDICES = st.integers(0, 9)
+CITATIONS = st.lists(st.lists(INDICES, max_size=3), max_size=4)
+GOLD = st.lists(st.frozensets(INDICES, max_size=3), min_size=1, max_size=4)
 
 
-@given(
-    st.lists(st.lists(INDICES, max_size=3), max_size=4),
-    st.lists(st.frozensets(INDICES, max_size=3), min_size=1, max_size=4),
-    st.data(),
-)
-def test_what_is_a_part_of_what(
-    cited: list[list[int]], covers: list[frozenset[int]], data: st.DataObject
-) -> None:
+@given(CITATIONS, GOLD, st.data())
+def test_bounds_of_figures(cited: list[list[int]], covers: list[frozenset[int]], data: st.DataObject) -> None:
     labels = st.sampled_from(["supports", "contradicts", "neutral", None])
     judged = {(u, s): data.draw(labels) for u in range(len(cited)) for s in range(10)}
     score = cited_figures(cited, covers, 10, judged)

@@ -24,13 +24,7 @@ SENTENCE = {
         {"document": "12", "relation": "neutral"},
     ],
 }  # fmt: skip
-ANSWER = {
-    "kind": "answer",
-    "question_id": "q1",
-    "system": "M1",
-    "answer": "Tea helps [12].",
-    "accurate": True,
-}
+ANSWER = {"kind": "answer", "question_id": "q1", "system": "M1", "answer": "Tea helps [12]."}
 CLUSTERS = {"question_id": "q1", "setting": "required", "name": "ST", "clusters": {"0": ["M1-1"]}}
 WHOLE = [QUESTION, DOCUMENT, {**ANSWER, "sentences": [SENTENCE]}, {"kind": "clusters", **CLUSTERS}]
 
@@ -141,6 +135,6 @@ def test_a_set_in_the_store(tmp_path: Path) -> None:
     for unit, label in (("u", "supports"), ("v", "neutral"), ("u", "neutral"), ("v", "")):
         add_mark(store, info.sha256, Mark(unit, label, "Ana"))
     assert marks(store, info.sha256) == {"u": Mark("u", "neutral", "Ana")}
-    judge_run(store, info.sha256, "citations", {"u": "supports"})
+    judge_run(store, info.sha256, {"u": "supports"})
     ANSWER_SETS.delete(store, "leaves")
     assert (ANSWER_SETS.all(store), marks(store, info.sha256), RunStore(store).runs_of()) == ((), {}, ())

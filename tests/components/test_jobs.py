@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -56,9 +55,7 @@ def test_a_bug_in_a_job_is_its_note_and_logged(caplog: pytest.LogCaptureFixture)
     assert "Traceback" in caplog.text
 
 
-def test_a_job_reports_how_far_it_is_and_the_time_left_by_fresh_work_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_time_left_is_reckoned_by_fresh_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("components.jobs.time.monotonic", lambda: now[0])
     job = Job(1, "run", "x", "title", started=100.0)
@@ -84,34 +81,25 @@ def in_child(job: Job, how: str) -> str:
 
 def test_work_in_a_process_of_its_own_is_cancelled_refused_and_killed() -> None:
     board = JobBoard()
-    jobs = {
-        how: board.start("run", how, how, InChild(in_child, (how,)))
-        for how in ("cancelled", "refused", "killed")
-    }
+    endings = ("cancelled", "refused", "killed")
+    jobs = {how: board.start("run", how, how, InChild(in_child, (how,))) for how in endings}
     jobs["cancelled"].cancel()
     statuses = {how: ended(job).status for how, job in jobs.items()}
-    assert {how: status.state for how, status in statuses.items()} == {
-        "cancelled": "cancelled",
-        "refused": "failed",
-        "killed": "failed",
-    }
+    assert [status.state for status in statuses.values()] == ["cancelled", "failed", "failed"]
     assert statuses["cancelled"].note == "cancelled True"
     assert statuses["refused"].note == "bm25 k1 cannot be 'x'. Give a number."
     assert f"code {-signal.SIGKILL}" in statuses["killed"].note
     assert {(status.done, status.total) for status in statuses.values()} == {(1, 4)}
 
 
-def test_progress_over_several_runs_is_that_of_all_and_never_goes_back(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    store, reports = open_store(tmp_path / "store.sqlite"), list[tuple[int, int]]()
+def test_progress_is_that_of_all_runs_and_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, reports = open_store(), list[tuple[int, int]]()
     ingest(store, ROOT / "sample_data" / "sample_data.json")
     run(store, "sample_data", "lead", limit=2)
     job = Job(1, "run", "x", "title")
     monkeypatch.setattr(Job, "report", lambda _, done, total, note: reports.append((done, total)))
-    note = carry_out(
-        job, [plan(store, "sample_data", name) for name in ("bm25", "lead", "random")], "instance"
-    )
+    plans = [plan(store, "sample_data", name) for name in ("bm25", "lead", "random")]
+    note = carry_out(job, plans, "instance")
     assert note == "18 of 18 instances answered."
     assert reports == sorted(reports)
     assert {total for _, total in reports} == {18}

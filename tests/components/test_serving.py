@@ -14,14 +14,9 @@ from components import serving
 from tests.browser.serving import calling_nobody, served_app
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - made up
-UPGRADE = {
-    "Connection": "Upgrade",
-    "Upgrade": "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "A" * 22 + "==",
-}
+SOCKET = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "A" * 22 + "=="}
 TARGETS = {  # the method, the headers, and the answer's status where nothing is refused
-    "/_stcore/stream": ("GET", UPGRADE, 101),
+    "/_stcore/stream": ("GET", {"Connection": "Upgrade", "Upgrade": "websocket", **SOCKET}, 101),
     "/": ("GET", {}, 200),
     "/browse?dataset=sample_data": ("GET", {}, 200),
     "/favicon.png": ("GET", {}, 200),
@@ -92,9 +87,7 @@ def test_the_link_with_the_token_leads_on_without_it(app: str) -> None:
     answer = Answer(app, f"//evil.example/browse?dataset=x&token={TOKEN}", Cookie="")
     assert (answer.status, answer.headers["Refresh"]) == (200, "0; url=./browse?dataset=x")
     assert {"HttpOnly", "SameSite=strict"} <= set(answer.headers["Set-Cookie"].split("; "))
-    led = {
-        "Sec-Fetch-Site": "cross-site"
-    }  # by another site's link: a browser sends the cookie at the second try
+    led = {"Sec-Fetch-Site": "cross-site"}  # by a link elsewhere: the cookie is sent at the second try
     assert Answer(app, "/browse", Cookie="", **led).headers["Refresh"] == "0"
     foreign = Answer(app, f"/?token={TOKEN}", Cookie="", Origin="http://evil.example")
     assert (foreign.status, foreign.headers["Set-Cookie"]) == (403, None)

@@ -43,16 +43,13 @@ def test_a_passage_has_its_sentences_in_pieces_with_the_words_of_the_statement(f
     assert [sentence["index"] for sentence in sentences if sentence["stance"]] == [findings.picks[0]]
 
 
-def test_the_page_is_whole_in_itself_and_shows_every_marked_page(
-    findings: Findings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_is_whole_and_shows_all_marks(findings: Findings, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = tuple(f"{text} (Table 1, Fig. 1)" for text in findings.read.paper.sentences)
     boxes = tuple((Box(3 * n + 1, 10, 20, 200, 40),) for n in range(len(texts)))
     drawn = Float("Table 1", "<i>Salt</i> by arm.", 2, Box(2, 10, 20, 210, 60))
     floats = (drawn, Float("Figure 1", "None.", 2))
-    read = replace(
-        findings.read, paper=replace(findings.read.paper, sentences=texts, boxes=boxes, floats=floats)
-    )
+    paper = replace(findings.read.paper, sentences=texts, boxes=boxes, floats=floats)
+    read = replace(findings.read, paper=paper)
     findings = replace(findings, read=read, stances={findings.picks[0]: "against"})
     asked: list[int] = []
     comments: dict[tuple[Box, ...], str] = {}

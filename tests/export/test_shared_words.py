@@ -26,17 +26,11 @@ def test_each_word_says_what_it_adds() -> None:
 
 WORDS = ["cat", "Cat", "DOG", "İl-6", "no", "the", "Σας", "—", "𝔘", " "]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+PAPERS = st.lists(TEXTS, min_size=1, max_size=8)
 
 
-@given(
-    paper=st.lists(TEXTS, min_size=1, max_size=8),
-    hypothesis=TEXTS,
-    k1=st.sampled_from([0.0, 1.5, 3.0]),
-    b=st.sampled_from([0.0, 0.75, 1.0]),
-)
-def test_the_weights_of_a_sentence_add_up_to_its_score(
-    paper: list[str], hypothesis: str, k1: float, b: float
-) -> None:
+@given(PAPERS, TEXTS, st.sampled_from([0.0, 1.5, 3.0]), st.sampled_from([0.0, 0.75, 1.0]))
+def test_weights_of_a_sentence_add_up(paper: list[str], hypothesis: str, k1: float, b: float) -> None:
     bm25 = make_retriever("bm25", {"k1": k1, "b": b})
     query = make_query(paper, hypothesis=hypothesis)
     answer = bm25.retrieve(query)

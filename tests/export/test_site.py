@@ -45,9 +45,7 @@ def drawn(page: Path) -> list[dict[str, Any]]:
     return json.loads(zlib.decompress(b64decode(packed[0])))  # type: ignore[no-any-return]
 
 
-def test_pages_are_the_apps_drawing_and_ask_nothing_outside(
-    store: Store, runs: list[str], tmp_path: Path
-) -> None:
+def test_pages_are_the_apps_drawing_and_load_nothing(store: Store, runs: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "site"
     written = publish(store, runs, folder, ["er@2"])
     pages = sorted(folder.glob("papers/*.html"))
@@ -68,9 +66,7 @@ def test_pages_are_the_apps_drawing_and_ask_nothing_outside(
     assert not re.search(r"^(import|export) ", script, re.MULTILINE)  # a module cannot be loaded from a file
 
 
-def test_the_text_of_a_paper_that_may_not_be_copied_is_nowhere(
-    store: Store, runs: list[str], tmp_path: Path
-) -> None:
+def test_text_that_may_not_be_copied_is_nowhere(store: Store, runs: list[str], tmp_path: Path) -> None:
     assert publish(store, runs, tmp_path / "site").withheld == {"tiny_1": "CC BY-ND"}
     (page,) = (tmp_path / "site" / "papers").glob("*tiny-1.html")
     first, second = drawn(page)
@@ -80,9 +76,7 @@ def test_the_text_of_a_paper_that_may_not_be_copied_is_nowhere(
         assert "In cohort 1." not in file.read_text("utf-8")
 
 
-def test_a_folder_is_written_whole_or_not_at_all(
-    store: Store, runs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_written_whole_or_not_at_all(store: Store, runs: list[str], tmp_path: Path) -> None:
     folder, foreign = tmp_path / "site", tmp_path / "notes"
     foreign.mkdir()
     (foreign / "index.html").write_text("mine")
@@ -93,7 +87,7 @@ def test_a_folder_is_written_whole_or_not_at_all(
         publish(store, runs, folder, ["er@9"])
     publish(store, runs, folder)
     before = (folder / "index.html").read_bytes()
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site, "_packed", Mock(side_effect=OSError(28, "No space left on device")))
         with pytest.raises(SettingError, match="No space"):
             publish(store, runs[:1], folder)

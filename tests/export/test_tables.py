@@ -16,13 +16,12 @@ from evidencebench_core.runs import run as run_of
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance, store_with, tiny_dataset
 
-TASK = task_named("er@3")
 SENTENCES = ["# Results", "=1+1 was found.", "Blood pressure fell.", "-5 mmHg, it fell.", "The end."]
 # x is covered by 1 and 2, y by 2, z by 4
 PAPER = instance_from("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
 
 
-def answer(picks: Sequence[int] | None, name: str = "i") -> Row:
+def answer(picks: Sequence[int] | None, name: str) -> Row:
     """The picks, and behind them the other sentences."""
     if picks is None:
         return Row(name, PAPER.evidence, None, "=it broke", PAPER)
@@ -31,14 +30,11 @@ def answer(picks: Sequence[int] | None, name: str = "i") -> Row:
     return Row(name, PAPER.evidence, retrieval, "", PAPER)
 
 
-def csv_lines(*answers: Row) -> list[str]:
-    write_csv({TASK: answers}, stream := io.StringIO(newline=""), "run-1")
-    return stream.getvalue().split("\n")
-
-
 def test_picks_by_hand_and_why_an_instance_has_none() -> None:
     """1 covers x; 2 covers x again and y newly; 4 covers z. Formulas are text and numbers stay numbers."""
-    assert csv_lines(answer([1, 2, 4], name="@sum"), answer([], "empty"), answer(None, "broken")) == [
+    answers = [answer([1, 2, 4], "@sum"), answer([], "empty"), answer(None, "broken")]
+    write_csv({task_named("er@3"): answers}, stream := io.StringIO(newline=""), "run-1")
+    assert stream.getvalue().split("\n") == [
         "run,task,instance,pick,rank,sentence,score,picked,covers,newly_covered,note,section,text",
         "run-1,er@3,'@sum,1,1,1,0.5,1,A1,A1,,Results,'=1+1 was found.",
         "run-1,er@3,'@sum,2,2,2,-0.25,1,A1 A2,A2,,Results,Blood pressure fell.",
@@ -63,9 +59,8 @@ def test_a_frame_as_csv() -> None:
     frame = pd.DataFrame({
         "=1+1": ["=cmd()", None], "name": pd.Categorical(["@x", "\tx"]), "both": [-1.5, "-1.5 \u202e"], "n": [-2, 3],
     })  # fmt: skip
-    assert csv_text(frame).encode() == (
-        b"'=1+1,name,both,n\r\n'=cmd(),'@x,-1.5,-2\r\n,'\tx,'-1.5 [U+202E],3\r\n"
-    )
+    csv = "'=1+1,name,both,n\r\n'=cmd(),'@x,-1.5,-2\r\n,'\tx,'-1.5 [U+202E],3\r\n"
+    assert csv_text(frame) == csv
     assert csv_text(frame.head(0)) == "'=1+1,name,both,n\r\n"
     frame = pd.DataFrame({"sections": [("abstract", "results"), ()], "share": [0.1487320000000001, 0.5]})
     assert csv_text(frame) == "sections,share\r\nabstract; results,0.148732\r\n,0.5\r\n"

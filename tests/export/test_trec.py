@@ -95,9 +95,7 @@ def made_up(draw: st.DrawFn) -> tuple[EvidenceSet, list[int]]:
 
 
 @given(st.dictionaries(ids, made_up(), min_size=1, max_size=4), st.integers(1, 6))
-def test_subtopic_recall_is_aspect_recall_on_made_up_instances(
-    instances: dict[str, tuple[EvidenceSet, list[int]]], k: int
-) -> None:
+def test_subtopic_recall_is_ours(instances: dict[str, tuple[EvidenceSet, list[int]]], k: int) -> None:
     task = Task(f"er@{k}", "all", k)
     gold = {name: one for name, (one, _) in instances.items()}
     run = run_text([answer(name, one, picks) for name, (one, picks) in instances.items()], task)

@@ -72,9 +72,7 @@ def test_clean_text_can_always_be_written(text: str) -> None:
         ("Key:", "A cup.", ("Key", "A cup.")),
     ],
 )
-def test_floats_are_called_as_sentences_cite_them(
-    label: str, caption: str, expected: tuple[str, str]
-) -> None:
+def test_floats_are_named_as_sentences_cite_them(label: str, caption: str, expected: tuple[str, str]) -> None:
     made = float_of(label, caption)
     assert (made.label, made.caption) == expected
 
@@ -86,20 +84,16 @@ TEXT = Block("paragraph", "Text.")
     ("headings", "kept"),
     [
         # Lines of the references look like headings; a main heading ends them.
-        (["References", "Lancet 2009", "Methods"], ["Methods"]),
+        (dict.fromkeys(["References", "Lancet 2009", "Methods"], 0), ["Methods"]),
         # Below the results back matter has headings of its own; above them any heading ends it.
-        (["Results", "Declarations", "Ethics approval"], ["Results"]),
-        (["Abbreviations", "Study design and cohort"], ["Study design and cohort"]),
+        (dict.fromkeys(["Results", "Declarations", "Ethics approval"], 0), ["Results"]),
+        (dict.fromkeys(["Abbreviations", "Study design and cohort"], 0), ["Study design and cohort"]),
         # Where levels are known, they say what stands in back matter.
-        (["Declarations", "Methods of funding/3", "Annex of questions"], ["Annex of questions"]),
+        ({"Declarations": 2, "Methods of funding": 3, "Annex of questions": 2}, ["Annex of questions"]),
     ],
 )
-def test_what_a_heading_opens(headings: list[str], kept: list[str]) -> None:
-    leveled = any("/" in heading for heading in headings)
-    blocks = [
-        Block("heading", name.removesuffix("/3"), (3 if "/" in name else 2) * leveled) for name in headings
-    ]
-    body = [piece for block in blocks for piece in (block, TEXT)]
+def test_what_a_heading_opens(headings: dict[str, int], kept: list[str]) -> None:
+    body = [block for name, level in headings.items() for block in (Block("heading", name, level), TEXT)]
     paper = paper_of_blocks(RawPaper([Block("abstract", "Short."), *body], "Tea"), "text")
     assert of_type(paper, "section_name")[1:] == kept
     assert paper.sentences.count("Text.") == len(kept)

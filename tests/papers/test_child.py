@@ -56,9 +56,8 @@ def test_a_cancel_kills_the_child() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         read_paper(SLOW, "slow", check=check)
-    assert not [
-        p for p in psutil.Process().children(recursive=True) if "papers.child" in " ".join(p.cmdline())
-    ]
+    commands = [" ".join(process.cmdline()) for process in psutil.Process().children(recursive=True)]
+    assert not any("papers.child" in command for command in commands)
 
 
 def test_two_are_read_at_once_and_others_wait() -> None:
@@ -87,13 +86,11 @@ def test_the_child_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # -- PDF files that mean harm: pdfium runs in the child ---------------------------------------------------
 
-READABLE = "scripts and launch actions"  # are not looked at
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_end_soon_in_a_paper_or_in_one_line(name: str) -> None:
-    if name == READABLE:
+    if name == "scripts and launch actions":  # which are not looked at
         assert read_paper(HOSTILE[name](), name).sentences[:5] == (SENTENCE,) * 5
         return
     with pytest.raises(PaperError) as caught:

@@ -38,7 +38,8 @@ class Service:
 
 
 @pytest.fixture
-def service() -> Iterator[Service]:
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    monkeypatch.setattr(europe_pmc, "MAX_BYTES", 2**21)
     service = Service()
     with serving(service.answer) as address:
         service.base = f"{address}/rest"
@@ -62,10 +63,8 @@ def test_a_paper_comes_by_its_doi(service: Service) -> None:
     assert read_paper(paper.content, paper.name).sentences == ("Tea is hot.",)
 
 
-def test_the_address_is_a_setting_and_the_first_result_with_a_full_text_is_taken(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base + "/")
+def test_the_first_result_with_full_text_is_taken(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base + "/")  # the address is a setting
     service.search = 200, {}, results({"pmid": "1"}, {"pmcid": "PMC../x"}, {"pmcid": "PMC9"})
     assert fetched_paper("12345").name == "PMC9.xml"
     assert service.asked == ["/rest/search EXT_ID:12345 AND SRC:MED", "/rest/PMC9/fullTextXML"]
@@ -97,11 +96,8 @@ def moved(place: str) -> Reply:
         ("search", (503, {}, b""), "answered with status 503"),
     ],
 )
-def test_answers_that_are_no_paper(
-    asked: str, answer: Reply, message: str, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_that_are_no_paper(asked: str, answer: Reply, message: str, service: Service) -> None:
     setattr(service, asked, answer)
-    monkeypatch.setattr(europe_pmc, "MAX_BYTES", 2**21)
     with pytest.raises(PaperError, match=message):
         fetched_paper("34", service.base)
 

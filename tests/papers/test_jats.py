@@ -11,9 +11,8 @@ META = "<front><article-meta><title-group><article-title>Tea</article-title></ti
 
 
 def article(body: str, meta: str = "", rest: str = "") -> Paper:
-    return paper_of_file(
-        f"{JATS_DOCTYPE}<article>{META.format(meta)}<body>{body}</body>{rest}</article>".encode()
-    )
+    text = f"{JATS_DOCTYPE}<article>{META.format(meta)}<body>{body}</body>{rest}</article>"
+    return paper_of_file(text.encode())
 
 
 def texts(paper: Paper) -> list[str]:
@@ -34,16 +33,14 @@ def test_floats_have_label_and_caption() -> None:
 
 
 def test_the_abstract_has_labels_and_no_heading() -> None:
-    other = (
-        "<abstract abstract-type='short'><p>Wow!</p></abstract><trans-abstract><p>Tee.</p></trans-abstract>"
-    )
+    short = "<abstract abstract-type='short'><p>Wow!</p></abstract>"
+    other = f"{short}<trans-abstract><p>Tee.</p></trans-abstract>"
     for title in ("Abstract", "ABSTRACT", "Summary"):
         abstract = f"<abstract><title>{title}</title><sec><title>Aim</title><p>To see.</p></sec></abstract>"
         read = article("<p>Text.</p>", other + abstract)
         assert texts(read) == ["> Aim", "> To see.", "Text."]
         assert dict(read.left_out) == {"other abstracts": 2}
-    only = "<abstract abstract-type='short'><p>Wow!</p></abstract>"  # better than none
-    assert texts(article("<p>Text.</p>", only))[0] == "> Wow!"
+    assert texts(article("<p>Text.</p>", short))[0] == "> Wow!"  # better than none
 
 
 def test_what_is_left_out_is_counted() -> None:

@@ -60,21 +60,13 @@ def test_encodings() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"\x01\x02\x03\x04" * 50,
-        b"",
-        b" \n",
+        *(b"", b" \n", b"\x01\x02\x03\x04" * 50, bytes(range(256)) * 20),
+        *(gzip.compress(b"Tea" * 100, mtime=0), b"\x89PNG\r\n\x00\x00\x00\x00\x00\x00"),
         b"\xd0\xcf\x11\xe0" + b"\x00" * 600,  # an old Word file
-        gzip.compress(b"Tea" * 100, mtime=0),
-        b"\x89PNG\r\n\x00\x00\x00\x00\x00\x00",
         b"<!DOCTYPE html><html><body><h1>Sign in</h1><p>Enable JavaScript to read on.</p></body></html>",
-        b"<!DOCTYPE html><!-- nothing -->",
-        b"<html>" + b"<div>" * 5_000 + b"Tea",
-        b"<TEI><text><body><div>" * 300,
-        b"<svg><text>Tea</text></svg>",
-        b"<article",
-        b'<!DOCTYPE a [<!ENTITY x "y">]><article>&x;</article>',
-        b"<article>" + b"<sec>" * 5_000,
-        bytes(range(256)) * 20,
+        *(b"<!DOCTYPE html><!-- nothing -->", b"<html>" + b"<div>" * 5_000 + b"Tea"),
+        *(b"<TEI><text><body><div>" * 300, b"<svg><text>Tea</text></svg>", b"<article"),
+        *(b'<!DOCTYPE a [<!ENTITY x "y">]><article>&x;</article>', b"<article>" + b"<sec>" * 5_000),
     ],
 )
 def test_files_that_are_no_papers(content: bytes) -> None:

@@ -24,16 +24,7 @@ PAPERS = {
     "e-67-o1363.nxml": ("pmc_3120525", 7, {"figures": 2, "tables": 9, "references": 15}),
     "sonc50-621.nxml": ("pmc_3130997", 16, {"figures": 3, "tables": 3, "references": 25}),
 }
-LEFT_OUT = {
-    "table-wrap",
-    "fig",
-    "fn",
-    "ref-list",
-    "tex-math",
-    "annotation",
-    "disp-formula",
-    "supplementary-material",
-}
+LEFT_OUT = {"table-wrap", "fig", "fn", "ref-list", "tex-math", "annotation", "disp-formula"}
 NOTES = {"fn", "table-fn", "aff", "corresp", "author-notes"}
 
 
@@ -56,7 +47,9 @@ def letters_of(element: Any) -> str:
     """The letters of a body without what is left out and counted, by another way than the reader's."""
     tag = etree.QName(element).localname
     title = " ".join("".join(element.xpath("*[local-name() = 'title'][1]//text()")).split())
-    is_back_matter = part_of_heading(title) == "back matter" or "supplementary" in element.get("sec-type", "")
+    is_back_matter = (
+        part_of_heading(title) == "back matter" or "supplementary" in f"{tag} {element.get('sec-type')}"
+    )
     is_mark = element.get("ref-type") in NOTES or (tag == "label" and element.getparent().tag == "list-item")
     if tag in LEFT_OUT or is_mark or is_back_matter:
         return ""

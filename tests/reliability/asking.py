@@ -17,6 +17,7 @@ from tests.retrievers.llm.stand_in import Speaking
 
 Say = Callable[[Probe], Any]
 """A text, a whole result, an exception (the call failed), or None: not asked yet."""
+Judge = Callable[[Mapping[str, str]], Any]
 
 
 def item_set(gold: Sequence[str | None], **more: Mapping[int, Any]) -> ItemSet:
@@ -34,13 +35,7 @@ def texts(*answers: Any) -> Say:
 
 
 def scored(
-    items: ItemSet,
-    task: str,
-    say: Say,
-    *,
-    baseline: TaskScore | None = None,
-    judge: Callable[[Mapping[str, str]], Any] | None = None,
-    **settings: Any,
+    items: ItemSet, task: str, say: Say, judge: Judge | None = None, *, baseline: Any = None, **settings: Any
 ) -> TaskScore:
     """The score of a run over all probes; ``judge`` is given what it is asked."""
     row = reliability_task(task)

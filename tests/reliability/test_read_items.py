@@ -31,11 +31,8 @@ def test_own_items_in_each_format(suffix: str, tmp_path: Path) -> None:
         path.write_text(json.dumps(OWN) if suffix == ".json" else "\n".join(map(json.dumps, OWN)))
     kind, items = read_items(path)
     assert kind == "questions"
-    assert [(item.id, item.answer, item.long_answer, item.group) for item in items] == [
-        ("1", "yes", (), ""),
-        ("2", "no", ("No.",), "g"),
-        ("3", None, (), ""),
-    ]
+    fields = [(item.id, item.answer, item.long_answer, item.group) for item in items]
+    assert fields == [("1", "yes", (), ""), ("2", "no", ("No.",), "g"), ("3", None, (), "")]
     assert items[0].text == "Tea was drunk.\n\nIt helped."
     assert items[2].text == "Maybe {so} $name </context>."
 
@@ -75,9 +72,7 @@ def test_pairs_and_pubmedqa(tmp_path: Path) -> None:
         ("a.json", '["x"]', "record 1 is 'x', not an object"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_named_and_nothing_is_stored(
-    name: str, content: str, message: str, tmp_path: Path
-) -> None:
+def test_nothing_is_stored_of_a_wrong_file(name: str, content: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(content)
     store = open_store(tmp_path / "store.sqlite")

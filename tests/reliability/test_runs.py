@@ -24,9 +24,8 @@ def store() -> Store:
     for n in range(8):
         answer: Label = "yes" if n % 2 else "no"
         context = f"Tea {n} was given. It did {'' if n % 2 else 'not '}help."
-        items.append(
-            Item(f"q{n}", f"Does tea number {n} help?", (context,), answer, (f"Tea number {n} is as it is.",))
-        )
+        reference = f"Tea number {n} is as it is."
+        items.append(Item(f"q{n}", f"Does tea number {n} help?", (context,), answer, (reference,)))
     store = open_store()
     add_items(store, "teas", items)
     return store
@@ -62,10 +61,8 @@ def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
         return run_plan(store, "teas", task, model, **more).run_id
 
     ids = {run_id("baseline", "m"), run_id("baseline", "n"), run_id("distraction", "m")}
-    ids |= {
-        run_id("baseline", "m", request={"temperature": 0.5}),
-        run_id("distraction", "m", settings={"seed": 1}),
-    }
+    ids.add(run_id("baseline", "m", request={"temperature": 0.5}))
+    ids.add(run_id("distraction", "m", settings={"seed": 1}))
     assert len(ids) == 5
     assert run_id("baseline", "m", limit=2, settings={}) in ids
     for words, wrong in (("is not named", {"model": " "}), ("has no setting", {"request": {"top_k": 3}})):

@@ -18,9 +18,7 @@ def test_the_figure_and_what_it_stands_on() -> None:
     # Of one group, what is drawn is always all of it: no interval.
     grouped = scored(item_set(GOLD, group=dict.fromkeys(range(5), "p")), "baseline", TEXTS)
     assert (grouped.value.value, grouped.value.low) == (score.value.value, None)
-    assert score.in_words() == (
-        "It was right on 2 of 5 answers. Always giving the same answer would be right on 3."
-    )
+    assert score.in_words().endswith("on 2 of 5 answers. Always giving the same answer would be right on 3.")
     record = score.record()
     assert (record["n"], record["constant"], record["difference"]) == (5, "yes", None)
     nothing = scored(item_set(GOLD), "baseline", lambda _: None)

@@ -98,8 +98,6 @@ def test_a_wrong_context_is_never_ones_own() -> None:
         ("spelling", LETTERS, {"errors": "3,-1"}, "'-1' for errors.* How many words"),
     ],
 )
-def test_a_task_that_cannot_be_run(
-    task: str, items: list[Item], settings: dict[str, object], message: str
-) -> None:
+def test_what_cannot_be_run(task: str, items: list[Item], settings: dict[str, object], message: str) -> None:
     with pytest.raises(SettingError, match=message):
         built(items, task, **settings)

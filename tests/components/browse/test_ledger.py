@@ -10,10 +10,8 @@ from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance
 
 # Three aspects on six sentences: 1 covers A1 and A2, 3 covers A2, 5 covers A3 (a result).
-RAW = raw_instance(
-    6, {"a": [1], "b": [1, 3], "c": [5]}, ["c"], aspect_texts={"a": "The first.", "b": "The second."}
-)
-INSTANCE = instance_from("x", RAW)
+TEXTS = {"a": "The first.", "b": "The second."}
+INSTANCE = instance_from("x", raw_instance(6, {"a": [1], "b": [1, 3], "c": [5]}, ["c"], aspect_texts=TEXTS))
 
 
 def labels(cell: Cell) -> list[str] | None:

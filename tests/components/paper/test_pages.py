@@ -8,16 +8,9 @@ from components.paper.pages import page_data, shown_page
 from evidencebench_core.papers import Box, PageImage, Paper
 
 FAR = Box(2, -5.0, 1e300, 1e308, float("inf"))
-PAPER = Paper(
-    "p",
-    "",
-    ("On one.", "On one and two.", "Far out.", "Nowhere."),
-    ("normal_paragraph",) * 4,
-    "pdf",
-    MappingProxyType({}),
-    (),
-    boxes=((Box(1, 60, 80, 300, 100),), (Box(1, 310, 80, 540, 100), Box(2, 60, 80, 300, 100)), (FAR,), ()),
-)
+BOXES = ((Box(1, 60, 80, 300, 100),), (Box(1, 310, 80, 540, 100), Box(2, 60, 80, 300, 100)), (FAR,), ())
+TEXTS = ("On one.", "On one and two.", "Far out.", "Nowhere.")
+PAPER = Paper("p", "", TEXTS, ("normal_paragraph",) * 4, "pdf", MappingProxyType({}), (), boxes=BOXES)
 
 
 @pytest.mark.parametrize(

@@ -48,15 +48,11 @@ def gold_of(name: str) -> Gold:
             pool.append((_printed(text), "normal_paragraph"))
         elif not line and sections:
             sections[-1][1].append([])
-    made = tuple(
-        Section(
-            heading,
-            tuple(" ".join(part) for part in parts if part),
-            2 if "." in heading[1:-1].split(" ")[0][:-1] else 1,
-        )
-        for heading, parts in sections
-    )
-    article = Article(title, (Section("", (" ".join(abstract),)),), made)
+    printed = []
+    for heading, parts in sections:
+        paragraphs = tuple(" ".join(part) for part in parts if part)
+        printed.append(Section(heading, paragraphs, 2 if re.match(r"\d\.\d", heading) else 1))
+    article = Article(title, (Section("", (" ".join(abstract),)),), tuple(printed))
     return Gold(article, tuple(text for text, _ in pool), tuple(kind for _, kind in pool))
 
 

@@ -13,25 +13,24 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import boundaries, gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
-from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.layouts import LAYOUTS, Layout
 from tests.papers.pdf.typesetting import typeset
 from tests.papers.rendering import of_type
 
 ENCRYPTED = Path(__file__).parent / "encrypted"
-BY_NAME = {layout.name: layout for layout in LAYOUTS}
 
 
 @pytest.mark.parametrize(
     ("text", "layout", "n_wrong"),
     [
-        ("pdf_two_columns", "two columns, wide front", 0),
+        ("pdf_two_columns", LAYOUTS[1], 0),
         # One sentence is cut after the author's abbreviation "Th." of a species: 1 of 49 boundaries too many.
-        ("pdf_one_column", "manuscript, line numbers", 1),
+        ("pdf_one_column", LAYOUTS[3], 1),  # a manuscript
     ],
 )
-def test_sentences_written_by_hand_come_back(text: str, layout: str, n_wrong: int) -> None:
+def test_sentences_written_by_hand_come_back(text: str, layout: Layout, n_wrong: int) -> None:
     gold = gold_of(text)
-    paper = paper_of_pdf(typeset(gold.article, BY_NAME[layout]))
+    paper = paper_of_pdf(typeset(gold.article, layout))
     read, written = boundaries(paper.sentences), boundaries(gold.sentences)
     assert (read - written).total() <= n_wrong
     assert (written - read).total() == 0

@@ -15,7 +15,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Box, PageImage, highlighted_pdf, page_image, page_images
 from evidencebench_core.papers.pdf import paper_of_pdf
 from evidencebench_core.papers.pdf.rendering import MAX_PIXELS
-from tests.papers.pdf.hostile import SENTENCE, paged, raw_pdf, stream
+from tests.papers.pdf.hostile import SENTENCE, paged, stream
 
 pytestmark = pytest.mark.slow
 
@@ -88,15 +88,9 @@ def test_a_highlight_stands_where_its_sentence_does_and_nothing_else_changes(tur
 
 
 def test_the_last_page_stands_for_those_beyond_and_large_ones_have_fewer_pixels() -> None:
-    size = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %s]>>"
-    pages = {
-        1: b"<</Type/Catalog/Pages 2 0 R>>",
-        2: b"<</Type/Pages/Kids[3 0 R 4 0 R 5 0 R]/Count 3>>",
-        3: size % b"600 800",
-        4: size % b"14400 14400",
-        5: size % b"1 14400",
-    }
-    content = raw_pdf(pages)
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %s]>>"
+    pages = {3: page % b"600 800", 7: page % b"14400 14400", 8: page % b"1 14400"}
+    content = paged({2: b"<</Type/Pages/Kids[3 0 R 7 0 R 8 0 R]/Count 3>>", **pages})
     sizes = [drawn(page_image(content, page, scale=3)).size for page in (0, 1, 2, 99)]
     assert sizes[:2] == [(1800, 2400)] * 2
     assert max(sizes[2]) ** 2 <= MAX_PIXELS * 1.01

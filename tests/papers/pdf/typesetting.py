@@ -6,7 +6,6 @@ ends, ligatures, running headers, floats within the flow and across columns, not
 
 import io
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,11 +121,11 @@ class _Setter:
         return max(fitting, key=lambda option: len(option[0]), default=("", ""))
 
     def paragraph(
-        self, text: str, font: str = "", size: float = 0.0, *,
+        self, text: str, font: str = _ROMAN, size: float = 0.0, *,
         leading: float = 0.0, first: float = 0.0, hang: float = 0.0, wide: bool = False,
     ) -> None:  # fmt: skip
         layout = self.layout
-        font, size = font or _ROMAN, size or layout.size
+        size = size or layout.size
         leading = leading or layout.leading * size / layout.size
         width = self.page_width if wide else self.width
         run_in = re.match(r"\*\*(.+?)\*\*\s*", text)
@@ -147,7 +146,7 @@ class _Setter:
                 self.canvas.drawRightString(layout.margin - 14, self.y, str(self.line_number))
 
     def draw(
-        self, line: Sequence[Word], x: float, room: float, fonts: Sequence[str], size: float, *, last: bool
+        self, line: list[Word], x: float, room: float, fonts: list[str], size: float, last: bool
     ) -> None:
         """One line: words placed one by one."""
         natural = sum(_width(w, f, size) for w, f in zip(line, fonts, strict=True))
@@ -166,16 +165,13 @@ class _Setter:
 
     def heading(self, section: Section, number: int) -> None:
         layout, text = self.layout, section.heading
-        size, font = layout.size, _BOLD
         if layout.headings == "numbered" and not text[:1].isdigit():
             text = f"{number}. {text}"
-        if section.level > 1:
-            font = _ITALIC
         if self.y - 3.5 * layout.leading < self.foot:
             self.y = 0.0
         if self.y < self.top:
             self.y -= 0.8 * layout.leading
-        self.paragraph(text, font, size)
+        self.paragraph(text, _ITALIC if section.level > 1 else _BOLD)
         self.y -= 0.2 * layout.leading
 
     def figure(self) -> None:
@@ -249,11 +245,9 @@ def typeset(article: Article, layout: Layout) -> bytes:
     n = len(article.sections)
     figure_at, table_at = max(1, n // 3) if layout.figure else 0, max(2, 2 * n // 3) if layout.table else 0
     for number, section in enumerate(article.sections, 1):
-        if section.heading:
-            setter.heading(section, number)
+        setter.heading(section, number)
         for i, paragraph in enumerate(section.paragraphs or ("",)):
-            if paragraph:
-                setter.paragraph(paragraph, first=layout.indent if i else 0.0)
+            setter.paragraph(paragraph, first=layout.indent if i else 0.0)
             if number == figure_at and i == 0:
                 setter.figure()
             if number == table_at and i == min(1, max(0, len(section.paragraphs) - 1)):
@@ -283,7 +277,7 @@ def _front(setter: _Setter, article: Article) -> None:
             setter.paragraph(part.heading, _BOLD, **abstract)
         elif part.heading:
             text = f"**{part.heading}:** {text}"
-        setter.paragraph(text, _BOLD if layout.abstract == "unnamed" else "", **abstract)
+        setter.paragraph(text, _BOLD if layout.abstract == "unnamed" else _ROMAN, **abstract)
     if layout.abstract != "unnamed":
         setter.paragraph("Key words: evidence; retrieval; hypothesis", _ITALIC, **abstract)
     setter.y -= 14
@@ -298,8 +292,6 @@ def _front(setter: _Setter, article: Article) -> None:
 
 def _references(setter: _Setter, article: Article) -> None:
     layout = setter.layout
-    if not article.references:
-        return
     setter.heading(Section("References", ()), 99 if layout.headings == "numbered" else 0)
     for n in range(1, article.references + 1):
         entry = f"Author A{n}, Writer B, Person C. A study of the effects of something on something else, part {n}."

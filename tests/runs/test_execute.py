@@ -168,8 +168,7 @@ def test_only_what_makes_a_difference_is_asked_apart(
 
 
 @pytest.mark.parametrize(
-    ("retriever", "setting"),
-    [("dense", "model"), ("structure", "encoder"), ("hybrid", "dense.model"), ("rerank", "model")],
+    ("retriever", "setting"), [("dense", "model"), ("structure", "encoder"), ("rerank", "model")]
 )
 def test_a_model_trained_again_in_its_folder_is_another_run(
     store: Store, tmp_path: Path, retriever: str, setting: str

@@ -7,7 +7,7 @@ binomials are exact integers, and the one division at the end is correctly round
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from math import comb, inf
+from math import comb
 from typing import Final
 
 from evidencebench_core.errors import SettingError, shown
@@ -74,18 +74,14 @@ class Measure:
     """A figure of one selection; a system's is the mean over instances.
 
     ``function`` takes the picks (each index once), ``covers`` and the budget (``None``: no limit), and returns a number
-    from ``low`` to ``high``, or ``None`` where it is undefined. Of more picks than the budget, shares are expectations
-    over all selections of ``budget`` of them. ``is_share``: shown in percent. ``source`` is that of the formula.
+    or, where it is undefined, ``None``. Of more picks than the budget, shares are expectations over all selections of
+    ``budget`` of them. ``is_share``: from 0 to 1, shown in percent.
     """
 
     name: str
     title: str
     function: Callable[[Picks, Covers, int | None], float | None]
-    low: float
-    high: float
-    higher_is_better: bool
     is_share: bool
-    source: str
 
     @property
     def explanation(self) -> str:
@@ -100,7 +96,10 @@ def n_picks(picks: Picks, covers: Covers, budget: int | None) -> float:
 
 
 def precision(picks: Picks, covers: Covers, budget: int | None) -> float | None:
-    """Share of the picks that cover an aspect, in expectation that of any part of them; 0 for an empty selection."""
+    """Share of the picks that cover an aspect, in expectation that of any part of them; 0 for an empty selection.
+
+    Precision and F1: van Rijsbergen, Information Retrieval (1979), chapter 7.
+    """
     covering = frozenset[int]().union(*covers)
     return sum(pick in covering for pick in picks) / max(len(picks), 1) if covers else None
 
@@ -112,9 +111,9 @@ def f1(picks: Picks, covers: Covers, budget: int | None) -> float | None:
 
 
 MEASURES: Final = (
-    Measure("aspect_recall", "Aspect Recall", expected_recall, 0, 1, True, True, "the EvidenceBench paper"),
-    Measure("picks", "Picks", n_picks, 0, inf, False, False, "a count"),
-    Measure("precision", "Precision", precision, 0, 1, True, True, "van Rijsbergen (1979), chapter 7"),
-    Measure("f1", "F1", f1, 0, 1, True, True, "van Rijsbergen (1979), chapter 7"),
+    Measure("aspect_recall", "Aspect Recall", expected_recall, is_share=True),
+    Measure("picks", "Picks", n_picks, is_share=False),
+    Measure("precision", "Precision", precision, is_share=True),
+    Measure("f1", "F1", f1, is_share=True),
 )
 """Aspect Recall, which everything is about, comes first."""

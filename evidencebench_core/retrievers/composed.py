@@ -1,6 +1,5 @@
 """Retrievers made of others: several merged into one, and the first of one ranked again by a cross-encoder."""
 
-from types import MappingProxyType
 from typing import Annotated, Any
 
 import numpy as np
@@ -62,13 +61,10 @@ class Hybrid(ComposedRetriever):
 
     def rank(self, query: Query) -> Retrieval:
         scores = [0.0] * len(query.sentences)
-        details: dict[str, Any] = {}
-        for name, member in self.members.items():
-            retrieval = member.rank(query)
-            for rank, index in enumerate(retrieval.ranking, start=1):
+        for member in self.members.values():
+            for rank, index in enumerate(member.rank(query).ranking, start=1):
                 scores[index] += 1.0 / (self.settings.k + rank)
-            details.update({f"{name}: {key}": value for key, value in retrieval.details.items()})
-        return ranking_by_score(scores, MappingProxyType(details))
+        return ranking_by_score(scores)
 
 
 class RerankSettings(Settings):
@@ -95,11 +91,7 @@ class Rerank(ComposedRetriever):
 
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
         super().__init__(settings, **needs)
-        if self.settings.model is None:
-            remedy = "Name one, as in --set model=cross-encoder/ms-marco-MiniLM-L6-v2."
-            raise SettingError("retriever rerank", "has no model", remedy)
-        self.model = self.settings.model
-        self.basis = {**self.basis, "model": model_identity(self.model)}
+        self.basis = {**self.basis, "model": model_identity(self.settings.model)}
 
     def rank(self, query: Query) -> Retrieval:
         order = list(range(len(query.sentences)))
@@ -108,15 +100,15 @@ class Rerank(ComposedRetriever):
         head = order[: self.settings.n] if self.members else order
         pairs = [(query.hypothesis, query.sentences[index]) for index in head]
         try:
-            encoder = load_encoder(self.model, "CrossEncoder")
+            encoder = load_encoder(self.settings.model, "CrossEncoder")
             scores = encoder.predict(pairs, show_progress_bar=False) if pairs else []
             of_head = np.asarray(scores, dtype=float).reshape(len(head))
         except (RuntimeError, ValueError, IndexError) as error:
             problem = f"could not score the sentences ({' '.join(str(error).split())[:120]})"
             raise RetrieverError(
-                f"model {self.model}", problem, "Give a cross-encoder with one output."
+                f"model {self.settings.model}", problem, "Give a cross-encoder with one output."
             ) from error
         values = np.full(len(query.sentences), -np.inf)
         values[order] = of_head.min(initial=0.0) - 1.0 - np.arange(len(order))
         values[head] = of_head
-        return ranking_by_score(values, MappingProxyType({"model": self.basis["model"]}))
+        return ranking_by_score(values)

@@ -38,7 +38,7 @@ def test_each_fold_is_fitted_without_its_papers_whatever_dataset_has_them(
     fit = training.fit_ranker
 
     def record(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:
-        fitted.append(Counter(example.instance_id for example in examples))
+        fitted.append(Counter(example.instance.id for example in examples))
         return fit(examples, encoder, seed)
 
     monkeypatch.setattr("evidencebench_core.runs.ranker_training.fit_ranker", record)

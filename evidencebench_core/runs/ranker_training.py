@@ -3,8 +3,7 @@
 Everything that is fitted is fitted inside the fold, on the other folds alone; no setting is tuned while training.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -20,12 +19,11 @@ from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
 from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
-from evidencebench_core.runs.evaluation import score_run
 from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.model import retrieval_spec
 from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunStore
-from evidencebench_core.tasks import Score, task_named
+from evidencebench_core.tasks import task_named
 
 _MOST_SENTENCES: Final = 300_000  # in memory: from a larger dataset papers are drawn
 
@@ -34,14 +32,10 @@ _MOST_SENTENCES: Final = 300_000  # in memory: from a larger dataset papers are 
 class RankerTraining:
     """The result of a training."""
 
-    datasets: tuple[DatasetInfo, ...]
     n_instances: int  # trained on
     path: Path  # the model's folder
     digest: str
-    n_folds: int  # of the cross-validation on the first dataset; 0 without one
-    scores: Mapping[str, Score]  # by task name, each instance ranked by a model that has not seen its paper
-    run_id: str | None  # of the run with the answers of the cross-validation
-    seconds: float
+    run_id: str | None  # of the cross-validation: each instance ranked by a model that has not seen its paper
 
 
 def train_ranker(
@@ -60,7 +54,6 @@ def train_ranker(
     written before all of it is computed; what ``report`` raises gives it up. There are no more ``folds`` than papers;
     0 is no cross-validation. ``out`` is the model's folder, by default the one that ``evidence-ranker`` looks for.
     """
-    began = time.monotonic()
     if seed < 0 or folds < 0 or folds == 1:
         remedy = "Give a seed of 0 or more, and at least 2 folds; or 0 to train only."
         raise SettingError("train-ranker", f"is given the seed {seed} and {folds} folds", remedy)
@@ -95,16 +88,14 @@ def train_ranker(
     trained_on = TrainedOn(names, n_instances, tuple(sorted(keys | seen_keys)))
     path = out or default_model_path()
     digest = write_model(replace(ranker, trained_on=trained_on), path)
-    run_id, scores = None, {}
+    run_id = None
     if answers:
         folds_text = f"{n_folds} folds, seed {seed}"
         basis = {"weights": digest, "encoder": ranker.encoder_identity, "folds": folds_text}
         spec = retrieval_spec(infos[0].sha256, EvidenceRanker.name, {"model": CROSS_VALIDATED}, basis)
         run_id = spec.id
         runs.create(spec, *encoder_data, results=answers)
-        scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}
-    seconds = time.monotonic() - began
-    return RankerTraining(infos, n_instances, path, digest, n_folds, scores, run_id, seconds)
+    return RankerTraining(n_instances, path, digest, run_id)
 
 
 def _read_examples(

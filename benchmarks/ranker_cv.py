@@ -1,32 +1,24 @@
-"""How good the ranker is, and how lucky a seed: cross-validation by paper, with other datasets beside and instead.
+"""How good the ranker is, and how lucky a seed: cross-validation by paper, or with other datasets instead.
 
     python -m benchmarks.ranker_cv STORE DATASET [--seeds 20] [--other DATASET ...]
 
 Per task the Aspect Recall in percent, mean and standard deviation between seeds (of folds and networks), of rankers
-that learnt from the other folds; with ``--other`` also of rankers that learnt from the other datasets as well, and from
-them alone.
+that learnt from the other folds; with ``--other`` also of rankers that learnt from the other datasets alone.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from evidencebench_core.data import Store, open_store
-from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.retrievers import query_of
 from evidencebench_core.retrievers.encoding import MINILM, Encoder
 from evidencebench_core.retrievers.ranker.retriever import ranking_of
-from evidencebench_core.retrievers.ranker.training import (
-    Example,
-    examples_of,
-    fit_ranker,
-    folds_by_paper,
-    weighted,
-)
+from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
 from evidencebench_core.runs import DEFAULT_TASKS
 from evidencebench_core.tasks import score, task_named
 
@@ -43,10 +35,9 @@ def main() -> int:
     store, seeds = open_store(options.store), range(options.seeds)
     examples = read_examples(store, options.dataset)
     others = [example for name in options.other for example in read_examples(store, name)]
-    results = [cross_validated(examples, [], seed) for seed in seeds]
+    results = [cross_validated(examples, seed) for seed in seeds]
     print_table(f"{options.dataset}, five folds by paper", results)
     if others:
-        print_table("the same, and all others", [cross_validated(examples, others, seed) for seed in seeds])
         print_table("the others alone", [recalls_of(others, examples, seed) for seed in seeds])
     return 0
 
@@ -62,29 +53,28 @@ def read_examples(store: Store, dataset: str) -> list[Example]:
 def recalls_of(learnt: Sequence[Example], asked: Sequence[Example], seed: int) -> Recalls:
     """Recalls of a ranker that learnt from the one, on the instances of the other as they are worded there."""
     ranker = fit_ranker(learnt, MINILM, seed)
-    first: Mapping[str, Example] = {example.instance_id: example for example in reversed(asked)}
-    gold: dict[str, EvidenceSet] = {name: example.evidence for name, example in first.items()}
+    first: Mapping[str, Example] = {example.instance.id: example for example in reversed(asked)}
+    gold = {name: example.instance.evidence for name, example in first.items()}
     recalls: Recalls = {}
     for task in map(task_named, DEFAULT_TASKS):
         selections = {}
         for name, example in first.items():
-            if example.evidence.optimal_for(task.focus) is not None:
-                budget = task.budget_for(example.evidence)
-                query = replace(example.query, focus=task.focus, budget=budget)
+            if gold[name].optimal_for(task.focus) is not None:
+                query = query_of(example.instance, task)
                 ranking = ranking_of(ranker, query, example.features, example.vectors)
-                selections[name] = ranking.cut(budget).selection
+                selections[name] = ranking.cut(query.budget).selection
         recalls[task.name] = dict(score(task, gold.items(), selections).per_instance)
     return recalls
 
 
-def cross_validated(examples: Sequence[Example], others: Sequence[Example], seed: int) -> Recalls:
-    fold_of = folds_by_paper([example.paper_id for example in examples], 5, seed)
+def cross_validated(examples: Sequence[Example], seed: int) -> Recalls:
+    fold_of = folds_by_paper([example.instance.paper_id for example in examples], 5, seed)
     joined: Recalls = {task: {} for task in DEFAULT_TASKS}
     for fold in range(5):
         pairs = list(zip(examples, fold_of, strict=True))
         learnt = [example for example, other in pairs if other != fold]
         asked = [example for example, other in pairs if other == fold]
-        for task, of_task in recalls_of([*learnt, *weighted(learnt, others)], asked, seed).items():
+        for task, of_task in recalls_of(learnt, asked, seed).items():
             joined[task] |= of_task
     return joined
 

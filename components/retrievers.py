@@ -71,7 +71,7 @@ def uses_default_ranker(name: str, settings: Mapping[str, object]) -> bool:
     """Whether a retriever is, or merges, the ranker that was trained here last, or the shipped one."""
     members = [part.strip() for part in setting_text(settings.get("of", "")).split(",")]
     if name == "hybrid" and "evidence-ranker" in members:
-        return settings.get("evidence-ranker.model", "default") == "default"
+        return True
     return name == "evidence-ranker" and settings.get("model", "default") == "default"
 
 
@@ -100,18 +100,17 @@ def choice_from(text: str) -> Choice:
 
 
 def _named_to_load(name: str, settings: Mapping[str, object]) -> list[str]:
-    """The settings, of members too, that name a folder of prompts, or a file, a folder or a model of a hub to load."""
+    """The settings that name a folder of prompts, or a file, a folder or a model of a hub to load."""
+    entry = retriever_entry(name)
+    fields = fields_of(entry.settings_class)
     places = []
     for key, value in settings.items():
-        member, _, setting = key.rpartition(".")
-        retriever = retriever_entry(member or name)
-        field_of = fields_of(retriever.settings_class).get(setting)
-        if field_of is None or field_of.kind is not str or field_of.choices:
+        if fields[key].kind is not str or fields[key].choices:
             continue
-        if retriever.asks_server and setting != "prompts":
+        if entry.asks_server and key != "prompts":
             continue
-        if value not in (field_of.default, CROSS_VALIDATED):
-            places.append(f"{retriever.name}.{setting}")
+        if value not in (fields[key].default, CROSS_VALIDATED):
+            places.append(f"{name}.{key}")
     return places
 
 

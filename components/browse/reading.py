@@ -205,7 +205,7 @@ def _draw_edit(
         )
         return
     covers, after = instance.evidence.covers(task.focus), answer.retrieval
-    change = selection_change(before.selection, after.selection, covers)
+    change = selection_change(before.selection, after.selection)
     text = f"{len(change.kept):,} picks kept, {len(change.gained):,} gained, {len(change.lost):,} lost."
     if covers:
         budget = task.budget_for(instance.evidence)

@@ -290,20 +290,20 @@ def train_ranker(
     out: Path | None = Option(None, metavar="FOLDER", help="where to (default: where evidence-ranker looks)"),
 ) -> Output:
     """Train evidence-ranker on gold, and cross-validate it. Several datasets may be named."""
-    from evidencebench_core.runs import RunStore
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore
     from evidencebench_core.runs import train_ranker as training
 
     with printed_steps() as report:
         done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
     document = {"n_trained_on": done.n_instances, "model": str(done.path), "weights": done.digest}
     notes = [
-        f"Model {done.digest}, {done.seconds:.0f} s: {done.path}",
+        f"Model {done.digest}: {done.path}",
         f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{f' --set model={out}' if out else ''}",
         f"It has seen these {quantity(done.n_instances, 'instance')}: its own scores on them are no estimate. "
         "The dataset's terms hold for the model.",
     ]
     infos = [RunStore(store).run(done.run_id)] if done.run_id else []
-    output = _scored_runs(store, {info: tuple(done.scores) for info in infos})
+    output = _scored_runs(store, dict.fromkeys(infos, DEFAULT_TASKS))
     documents = [run_document(info, {}) for info in infos]
     document |= {"runs": documents, "scores": output.document}
     return replace(output, document=document, notes=[*output.notes, *notes])

@@ -36,12 +36,6 @@ class Database:
         self._of_thread = threading.local()
         self._writing = threading.Lock()  # threads queue here: SQLite polls for the write lock
 
-    def close(self) -> None:
-        """Close the connection of this thread; the store stays usable."""
-        if hasattr(self._of_thread, "db"):
-            self._of_thread.db.close()
-            del self._of_thread.db
-
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """The connection of this thread, for queries."""

@@ -62,25 +62,20 @@ def marks(
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What another selection changes: sentences in the order of the picks, aspects as positions in ``covers``."""
+    """What another selection changes: sentences in the order of the picks."""
 
     kept: tuple[int, ...]
     gained: tuple[int, ...]
     lost: tuple[int, ...]
-    aspects_gained: tuple[int, ...]  # those that only the new picks cover
-    aspects_lost: tuple[int, ...]
 
 
-def selection_change(before: Sequence[int], after: Sequence[int], covers: Sequence[frozenset[int]]) -> Change:
+def selection_change(before: Sequence[int], after: Sequence[int]) -> Change:
     """The change from one selection to another; a sentence that was picked twice counts once."""
     old, new = dict.fromkeys(before), dict.fromkeys(after)
-    is_hit = [(not cover.isdisjoint(old), not cover.isdisjoint(new)) for cover in covers]
     return Change(
         kept=tuple(sentence for sentence in new if sentence in old),
         gained=tuple(sentence for sentence in new if sentence not in old),
         lost=tuple(sentence for sentence in old if sentence not in new),
-        aspects_gained=tuple(position for position, (then, now) in enumerate(is_hit) if now and not then),
-        aspects_lost=tuple(position for position, (then, now) in enumerate(is_hit) if then and not now),
     )
 
 

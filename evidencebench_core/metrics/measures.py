@@ -7,18 +7,11 @@ binomials are exact integers, and the one division at the end is correctly round
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from math import comb, inf
+from math import comb
 from typing import Final
-
-from evidencebench_core.errors import SettingError, shown
 
 Picks = tuple[int, ...]
 Covers = Sequence[frozenset[int]]
-
-
-def check_budget(budget: int | None) -> None:
-    if budget is not None and budget < 0:
-        raise SettingError("budget", f"cannot be {shown(budget)}", "Give the number of sentences, 0 or more.")
 
 
 def aspect_recall(selection: Iterable[int], covers: Covers) -> float | None:
@@ -39,10 +32,9 @@ def expected_recall(selection: Iterable[int], covers: Covers, budget: int | None
 
     With no more than ``budget`` different sentences it is the plain recall. With more, it is the mean recall over
     all subsets of ``budget`` sentences of the selection, the limit of what the authors' code simulates by 100,000
-    shuffles. ``None`` without aspects; `SettingError` for a negative budget.
+    shuffles. ``None`` without aspects.
     """
     picked = frozenset(selection)
-    check_budget(budget)
     if budget is None or len(picked) <= budget:
         return aspect_recall(picked, covers)
     return _expected_share(len(picked), [len(cover & picked) for cover in covers], budget) if covers else None
@@ -52,9 +44,8 @@ def random_expectation(n_sentences: int, covers: Covers, budget: int | None) -> 
     """Expected Aspect Recall (0 to 1) of ``budget`` sentences drawn at random from the whole paper.
 
     ``None`` without aspects, and where the budget is ``None``: without a limit there is no number of sentences
-    that a random baseline would draw. `SettingError` for a negative budget.
+    that a random baseline would draw.
     """
-    check_budget(budget)
     if budget is None or not covers:
         return None
     if n_sentences <= budget:
@@ -74,18 +65,14 @@ class Measure:
     """A figure of one selection; a system's is the mean over instances.
 
     ``function`` takes the picks (each index once), ``covers`` and the budget (``None``: no limit), and returns a number
-    from ``low`` to ``high``, or ``None`` where it is undefined. Of more picks than the budget, shares are expectations
-    over all selections of ``budget`` of them. ``is_share``: shown in percent. ``source`` is that of the formula.
+    or, where it is undefined, ``None``. Of more picks than the budget, shares are expectations over all selections of
+    ``budget`` of them. ``is_share``: from 0 to 1, shown in percent.
     """
 
     name: str
     title: str
     function: Callable[[Picks, Covers, int | None], float | None]
-    low: float
-    high: float
-    higher_is_better: bool
     is_share: bool
-    source: str
 
     @property
     def explanation(self) -> str:
@@ -100,7 +87,10 @@ def n_picks(picks: Picks, covers: Covers, budget: int | None) -> float:
 
 
 def precision(picks: Picks, covers: Covers, budget: int | None) -> float | None:
-    """Share of the picks that cover an aspect, in expectation that of any part of them; 0 for an empty selection."""
+    """Share of the picks that cover an aspect, in expectation that of any part of them; 0 for an empty selection.
+
+    Precision and F1: van Rijsbergen, Information Retrieval (1979), chapter 7.
+    """
     covering = frozenset[int]().union(*covers)
     return sum(pick in covering for pick in picks) / max(len(picks), 1) if covers else None
 
@@ -112,9 +102,9 @@ def f1(picks: Picks, covers: Covers, budget: int | None) -> float | None:
 
 
 MEASURES: Final = (
-    Measure("aspect_recall", "Aspect Recall", expected_recall, 0, 1, True, True, "the EvidenceBench paper"),
-    Measure("picks", "Picks", n_picks, 0, inf, False, False, "a count"),
-    Measure("precision", "Precision", precision, 0, 1, True, True, "van Rijsbergen (1979), chapter 7"),
-    Measure("f1", "F1", f1, 0, 1, True, True, "van Rijsbergen (1979), chapter 7"),
+    Measure("aspect_recall", "Aspect Recall", expected_recall, is_share=True),
+    Measure("picks", "Picks", n_picks, is_share=False),
+    Measure("precision", "Precision", precision, is_share=True),
+    Measure("f1", "F1", f1, is_share=True),
 )
 """Aspect Recall, which everything is about, comes first."""

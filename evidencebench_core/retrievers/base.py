@@ -102,6 +102,8 @@ class Retriever:
     ) -> None:
         """`SettingError` or `RetrieverError` if it cannot be made of these."""
         self.settings: Any = settings or self.settings_class()
+        if getattr(self.settings, "model", "") is None:
+            raise SettingError(f"retriever {self.name}", "has no model", "Name one, as in --set model=NAME.")
         self.store, self.gold = store, gold
 
     def rank(self, query: Query) -> Retrieval:
@@ -159,14 +161,14 @@ def query_of(
     )
 
 
-def ranking_by_score(scores: ArrayLike, details: Mapping[str, Any] | None = None) -> Retrieval:
+def ranking_by_score(scores: ArrayLike) -> Retrieval:
     """The whole pool by falling score, one a sentence; equal scores keep the order of the paper."""
     values = np.asarray(scores, dtype=float)
     if np.isnan(values).any():
         place = f"sentence {np.isnan(values).argmax()}"
         raise RetrieverError(place, "has no score (NaN)", "Check the retriever's settings.")
     order = np.argsort(-values, kind="stable")
-    return Retrieval(tuple(order.tolist()), tuple(values[order].tolist()), details=details or {})
+    return Retrieval(tuple(order.tolist()), tuple(values[order].tolist()))
 
 
 def ranking_in_order(order: Sequence[int]) -> Retrieval:

@@ -1,63 +1,38 @@
 """Retrievers made of others: several merged into one, and the first of one ranked again by a cross-encoder."""
 
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, PrivateAttr
+from pydantic import AfterValidator, Field
 
-from evidencebench_core.errors import RetrieverError, SettingError, shown
+from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.base import ALL, Query, Retrieval, Retriever, ranking_by_score
 from evidencebench_core.retrievers.encoding import load_encoder, model_identity
-from evidencebench_core.retrievers.settings import Setting, Settings
+from evidencebench_core.retrievers.settings import Settings
 
 
-class MembersSettings(Settings, extra="allow"):
-    """Settings of a retriever and, as ``bm25.k1``, of its members, those that ``of`` names."""
+def _members(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, sorted: their order changes nothing."""
+    from evidencebench_core.retrievers.table import retriever_entry
 
-    owner: ClassVar[str]
+    for entry in map(retriever_entry, names):
+        if issubclass(entry, ComposedRetriever) or entry.sees_gold or entry.asks_server:
+            remedy = "Take retrievers that run here, have no members and see no gold."
+            raise SettingError(f"retriever {entry.name}", "cannot be a member of another", remedy)
+    return tuple(sorted(names))
 
-    of: tuple[str, ...]
-    _members: dict[str, Settings] = PrivateAttr(default_factory=dict)
 
-    def model_post_init(self, _: object) -> None:
-        """Read the settings of the members, which are sorted: their order changes nothing."""
-        from evidencebench_core.retrievers.table import read_settings, retriever_entry
-
-        place = f"retriever {self.owner}"
-        given: dict[str, dict[str, Any]] = {name: {} for name in sorted(self.of)}
-        for key, value in (self.model_extra or {}).items():
-            member, _, setting = key.partition(".")
-            if member not in given:
-                problem = f"has a setting for {shown(member)}, which is not one of its members"
-                raise SettingError(place, problem, f"Members (setting of) are: {', '.join(given)}.")
-            given[member][setting] = value
-        for name, settings in given.items():
-            entry = retriever_entry(name)
-            if issubclass(entry.settings_class, MembersSettings) or entry.sees_gold or entry.asks_server:
-                remedy = "Take retrievers that run here, have no members and see no gold."
-                raise SettingError(place, f"cannot have {name} as a member", remedy)
-            self._members[name] = read_settings(name, settings)
-
-    def values(self) -> dict[str, Setting]:
-        values = super().values() | {"of": tuple(self._members)}
-        for name, settings in self._members.items():
-            values |= {f"{name}.{key}": value for key, value in settings.values().items()}
-        return values
+Members = Annotated[tuple[str, ...], AfterValidator(_members)]
 
 
 class ComposedRetriever(Retriever):
-    """A retriever that asks its members."""
-
-    settings: MembersSettings
+    """A retriever that asks its members, those that its setting ``of`` names, each with its defaults."""
 
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
-        from evidencebench_core.retrievers.table import RETRIEVERS
+        from evidencebench_core.retrievers.table import make_retriever
 
         super().__init__(settings, **needs)
-        self.members = {
-            name: RETRIEVERS[name](of_member) for name, of_member in self.settings._members.items()
-        }
+        self.members = {name: make_retriever(name) for name in self.settings.of}
         self.by_focus = any(member.by_focus for member in self.members.values())
         self.by_budget = any(member.by_budget for member in self.members.values())  # type: ignore[misc]
         self.training = tuple(data for member in self.members.values() for data in member.training)
@@ -66,22 +41,11 @@ class ComposedRetriever(Retriever):
             self.basis |= {f"{name}.{part}": digest for part, digest in member.basis.items()}
 
 
-class HybridSettings(MembersSettings):
-    owner = "hybrid"
-
-    of: tuple[str, ...] = Field(
-        ("bm25", "dense"),
-        description="The retrievers to merge, separated by commas; their own settings as bm25.k1=1.2.",
-    )
+class HybridSettings(Settings):
+    of: Members = Field(("bm25", "dense"), min_length=2, description="The two or more retrievers to merge.")
     k: float = Field(
         60.0, ge=1, le=1e6, description="Added to every rank: the larger, the less the first places weigh."
     )
-
-    def model_post_init(self, context: object) -> None:
-        if len(self.of) < 2 or len(set(self.of)) != len(self.of):
-            problem = f"has of={','.join(self.of)}"
-            raise SettingError("retriever hybrid", problem, "Name two or more different retrievers.")
-        super().model_post_init(context)
 
 
 class Hybrid(ComposedRetriever):
@@ -94,27 +58,23 @@ class Hybrid(ComposedRetriever):
     name = "hybrid"
     summary = f"Two or more retrievers merged by reciprocal rank fusion. {ALL}"
     settings_class = HybridSettings
-    settings: HybridSettings
 
     def rank(self, query: Query) -> Retrieval:
         scores = [0.0] * len(query.sentences)
-        details: dict[str, Any] = {}
-        for name, member in self.members.items():
-            retrieval = member.rank(query)
-            for rank, index in enumerate(retrieval.ranking, start=1):
+        for member in self.members.values():
+            for rank, index in enumerate(member.rank(query).ranking, start=1):
                 scores[index] += 1.0 / (self.settings.k + rank)
-            details.update({f"{name}: {key}": value for key, value in retrieval.details.items()})
-        return ranking_by_score(scores, MappingProxyType(details))
+        return ranking_by_score(scores)
 
 
-class RerankSettings(MembersSettings):
-    owner = "rerank"
-
+class RerankSettings(Settings):
     model: str | None = Field(
         None, description="A sentence-transformers cross-encoder: a folder or a Hugging Face name."
     )
-    of: tuple[str, ...] = Field(
-        (), description="The retriever whose first sentences are ranked again; none: the whole paper."
+    of: Members = Field(
+        (),
+        max_length=1,
+        description="The retriever whose first sentences are ranked again; none: the whole paper.",
     )
     n: int = Field(50, ge=1, description="How many of its first sentences.")
 
@@ -128,17 +88,10 @@ class Rerank(ComposedRetriever):
     name = "rerank"
     summary = f"A cross-encoder over the whole paper, or over the first sentences of another retriever. {ALL}"
     settings_class = RerankSettings
-    settings: RerankSettings
 
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
         super().__init__(settings, **needs)
-        if self.settings.model is None:
-            remedy = "Name one, as in --set model=cross-encoder/ms-marco-MiniLM-L6-v2."
-            raise SettingError("retriever rerank", "has no model", remedy)
-        if len(self.members) > 1:
-            raise SettingError("retriever rerank", "has two retrievers to rank again", "Name one, or none.")
-        self.model = self.settings.model
-        self.basis = {**self.basis, "model": model_identity(self.model)}
+        self.basis = {**self.basis, "model": model_identity(self.settings.model)}
 
     def rank(self, query: Query) -> Retrieval:
         order = list(range(len(query.sentences)))
@@ -147,15 +100,15 @@ class Rerank(ComposedRetriever):
         head = order[: self.settings.n] if self.members else order
         pairs = [(query.hypothesis, query.sentences[index]) for index in head]
         try:
-            encoder = load_encoder(self.model, "CrossEncoder")
+            encoder = load_encoder(self.settings.model, "CrossEncoder")
             scores = encoder.predict(pairs, show_progress_bar=False) if pairs else []
             of_head = np.asarray(scores, dtype=float).reshape(len(head))
         except (RuntimeError, ValueError, IndexError) as error:
             problem = f"could not score the sentences ({' '.join(str(error).split())[:120]})"
             raise RetrieverError(
-                f"model {self.model}", problem, "Give a cross-encoder with one output."
+                f"model {self.settings.model}", problem, "Give a cross-encoder with one output."
             ) from error
         values = np.full(len(query.sentences), -np.inf)
         values[order] = of_head.min(initial=0.0) - 1.0 - np.arange(len(order))
         values[head] = of_head
-        return ranking_by_score(values, MappingProxyType({"model": self.basis["model"]}))
+        return ranking_by_score(values)

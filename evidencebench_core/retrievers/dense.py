@@ -4,14 +4,12 @@ import base64
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.client import LLM
 from evidencebench_core.retrievers.base import (
     ALL,
@@ -48,8 +46,7 @@ class Dense(Retriever):
         self.training = TrainedOn.read(self.settings.model)
 
     def rank(self, query: Query) -> Retrieval:
-        vectors = self.encoder.vectors(query.hypothesis, query.sentences)
-        return ranking_by_score(cosines(vectors), MappingProxyType({"model": self.encoder.identity}))
+        return ranking_by_score(cosines(self.encoder.vectors(query.hypothesis, query.sentences)))
 
 
 class EmbeddingsSettings(Settings):
@@ -62,12 +59,6 @@ class Embeddings(ServedRetriever):
     name = "embeddings"
     summary = f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {ALL}"
     settings_class = EmbeddingsSettings
-
-    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
-        super().__init__(settings, **needs)
-        if self.settings.model is None:
-            remedy = "Name one, as in --set model=text-embedding-3-small."
-            raise SettingError("retriever embeddings", "has no model", remedy)
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         started = perf_counter()

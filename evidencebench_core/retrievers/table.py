@@ -81,9 +81,7 @@ def run_label(name: str, settings: Mapping[str, Setting], extra: str = "") -> st
     if name in ELSEWHERE:
         words, defaults = [f"{settings['name']} ({name})"], {"name": settings["name"]}
     else:
-        members = {"of": settings["of"]} if "of" in settings else {}
-        words = [name]
-        defaults = read_settings(name, members).values() if name in RETRIEVERS else {}
+        words, defaults = [name], read_settings(name).values() if name in RETRIEVERS else {}
     for setting, value in settings.items():
         if (setting != "of" or not value) and defaults.get(setting, ...) == value:
             continue

@@ -146,18 +146,15 @@ def execute(
 
 def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
     runs, llm = RunStore(plan.store), plan.llm and replace(plan.llm, fresh=plan.fresh, run_id=plan.run_id)
-    report = Progress(plan.run_id, plan.total - len(plan.missing), plan.total)
-    yield report
     training = plan.retriever.training if plan.retriever else ()
     failed, is_created = set[str](), False
     with runs.under_way(plan.run_id):
+        # Another process may have answered some since the plan was made.
         missing, _ = open_questions(plan.store, plan.spec, plan.missing, plan.fresh)
         plan = replace(plan, missing=missing, llm=llm)
-        n_open = {unit: len(questions) for unit, questions in plan.missing.items()}
-        # Another process may have answered some since the plan was made.
-        if report.done != plan.total - len(n_open):
-            report = replace(report, done=plan.total - len(n_open))
-            yield report
+        n_open = {unit: len(questions) for unit, questions in missing.items()}
+        report = Progress(plan.run_id, plan.total - len(missing), plan.total)
+        yield report
         answers = cast("Generator[Results]", engine.answers(plan, cancelled))
         with closing(answers):
             for by_unit in answers:

@@ -3,9 +3,9 @@
 Everything that is fitted is fitted inside the fold, on the other folds alone; no setting is tuned while training.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -13,24 +13,17 @@ import numpy as np
 
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval
+from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, query_of
 from evidencebench_core.retrievers.encoding import Encoder, TrainedOn
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
-from evidencebench_core.retrievers.ranker.training import (
-    Example,
-    examples_of,
-    fit_ranker,
-    folds_by_paper,
-    weighted,
-)
-from evidencebench_core.runs.evaluation import score_run
+from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
 from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.model import retrieval_spec
 from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunStore
-from evidencebench_core.tasks import Score, task_named
+from evidencebench_core.tasks import task_named
 
 _MOST_SENTENCES: Final = 300_000  # in memory: from a larger dataset papers are drawn
 
@@ -39,14 +32,10 @@ _MOST_SENTENCES: Final = 300_000  # in memory: from a larger dataset papers are 
 class RankerTraining:
     """The result of a training."""
 
-    datasets: tuple[DatasetInfo, ...]
     n_instances: int  # trained on
     path: Path  # the model's folder
     digest: str
-    n_folds: int  # of the cross-validation on the first dataset; 0 without one
-    scores: Mapping[str, Score]  # by task name, each instance ranked by a model that has not seen its paper
-    run_id: str | None  # of the run with the answers of the cross-validation
-    seconds: float
+    run_id: str | None  # of the cross-validation: each instance ranked by a model that has not seen its paper
 
 
 def train_ranker(
@@ -65,17 +54,16 @@ def train_ranker(
     written before all of it is computed; what ``report`` raises gives it up. There are no more ``folds`` than papers;
     0 is no cross-validation. ``out`` is the model's folder, by default the one that ``evidence-ranker`` looks for.
     """
-    began = time.monotonic()
     if seed < 0 or folds < 0 or folds == 1:
         remedy = "Give a seed of 0 or more, and at least 2 folds; or 0 to train only."
         raise SettingError("train-ranker", f"is given the seed {seed} and {folds} folds", remedy)
     infos, runs = tuple(map(store.dataset, dict.fromkeys(datasets))), RunStore(store)
     examples, *others = (_read_examples(store, info, encoder, seed, report) for info in infos)
-    beside = weighted(examples, [example for of_dataset in others for example in of_dataset])
-    paper_ids = [example.paper_id for example in examples]
+    everything = [*examples, *chain.from_iterable(others)]
+    paper_ids = [example.instance.paper_id for example in examples]
     n_papers = len(set(paper_ids))
     n_folds = min(folds, n_papers) if n_papers > 1 else 0
-    keys = {example.paper_key for example in (*examples, *beside)}
+    keys = {example.paper_key for example in everything}
     encoder_data = TrainedOn.read(encoder)
     seen_keys = {key for data in encoder_data for key in data.paper_keys}
     if n_folds and keys & seen_keys:
@@ -87,29 +75,27 @@ def train_ranker(
         report(Step(f"Cross-validating by paper in {n_folds} folds", fold, n_folds, "folds"))
         unseen = [example for example, other in zip(examples, fold_of, strict=True) if other == fold]
         unseen_keys = {example.paper_key for example in unseen}
-        learnt_from = [example for example in (*examples, *beside) if example.paper_key not in unseen_keys]
+        learnt_from = [example for example in everything if example.paper_key not in unseen_keys]
         ranker = fit_ranker(learnt_from, encoder, seed)
         # Each instance is asked in the words of the dataset, which are those of its first example.
-        first = {example.instance_id: example for example in reversed(unseen)}
+        first = {example.instance.id: example for example in reversed(unseen)}
         answers |= {name: _answers(ranker, example) for name, example in first.items()}
-    n_instances = len({example.instance_id for example in (*examples, *beside)})
+    n_instances = len({example.instance.id for example in everything})
     report(Step(f"Training on {n_instances:,} instances"))
-    ranker = fit_ranker([*examples, *beside], encoder, seed)
+    ranker = fit_ranker(everything, encoder, seed)
 
     names = " and ".join(info.name for info in infos)
     trained_on = TrainedOn(names, n_instances, tuple(sorted(keys | seen_keys)))
     path = out or default_model_path()
     digest = write_model(replace(ranker, trained_on=trained_on), path)
-    run_id, scores = None, {}
+    run_id = None
     if answers:
         folds_text = f"{n_folds} folds, seed {seed}"
         basis = {"weights": digest, "encoder": ranker.encoder_identity, "folds": folds_text}
         spec = retrieval_spec(infos[0].sha256, EvidenceRanker.name, {"model": CROSS_VALIDATED}, basis)
         run_id = spec.id
         runs.create(spec, *encoder_data, results=answers)
-        scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}
-    seconds = time.monotonic() - began
-    return RankerTraining(infos, n_instances, path, digest, n_folds, scores, run_id, seconds)
+    return RankerTraining(n_instances, path, digest, run_id)
 
 
 def _read_examples(
@@ -139,7 +125,7 @@ def _answers(ranker: Ranker, example: Example) -> dict[str, Retrieval]:
     """The answers by task, for the default tasks that have aspects to cover."""
     answers: dict[str, Retrieval] = {}
     for task in map(task_named, DEFAULT_TASKS):
-        if example.evidence.optimal_for(task.focus) is not None:
-            query = replace(example.query, focus=task.focus, budget=task.budget_for(example.evidence))
+        if example.instance.evidence.optimal_for(task.focus) is not None:
+            query = query_of(example.instance, task)
             answers[task.name] = ranking_of(ranker, query, example.features, example.vectors)
     return answers

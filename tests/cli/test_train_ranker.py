@@ -37,7 +37,7 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
     assert [score["n_trained_on"] for score in scored.document] == [0] * 4
     run = RunStore(open_store()).run(of_folds["run"])
     assert run.label == "evidence-ranker cross-validated [3 folds, seed 0]"
-    with pytest.raises(RetrieverError, match="had not seen its paper"):
+    with pytest.raises(RetrieverError, match="was cross-validated here"):
         execute(plan(open_store(), "sample", run.retriever, run.settings))
     ran, other = (command(*RUN, name, "--dataset", "sample") for name in ("evidence-ranker", "bm25"))
     assert "6 instances were in its model's training data" in ran.err

@@ -118,7 +118,7 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return db
 
     assert empty.datasets() == ()
-    empty.close()
+    empty = open_store(empty.path)
     path = written(raw_dataset(500), tmp_path / "many.json")
     with monkeypatch.context() as patch:
         patch.setattr(Database, "_opened", small)
@@ -127,7 +127,7 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert empty.datasets() == ()
         with empty.read() as db:  # batches that waited for the one that failed were not written either
             assert db.execute("SELECT count(*) FROM papers").fetchone()[0] == 0
-    empty.close()
+    empty = open_store(empty.path)
     assert ingest(empty, path).added
 
 
@@ -174,10 +174,10 @@ def test_what_it_never_takes_the_place_of(store: Store, tmp_path: Path) -> None:
     for path in (store.path, tmp_path, tmp_path / "no" / "copy.sqlite"):
         refuses_to_copy(path)
     refuses_to_copy(copy, overwrite=False)
-    other = open_store(copy)
-    with other.write():
+    with closing(sqlite3.connect(copy)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("UPDATE datasets SET name = 'other'")
         refuses_to_copy(copy)  # in use
-    other.close()
     with store.write() as db:
         db.execute("UPDATE datasets SET name = 'again'")
     store.backup(copy, overwrite=True)

@@ -42,7 +42,8 @@ def test_labels() -> None:
         return run_label(name, read_settings(name, settings).values(), extra)
 
     assert label("bm25", b=0.5, k1=1.2) == "bm25 k1=1.2 b=0.5"
-    assert label("hybrid", of="lead,bm25", **{"bm25.k1": 2}) == "hybrid of=bm25+lead bm25.k1=2.0"
+    assert label("hybrid", of="lead,bm25", k=2) == "hybrid of=bm25+lead k=2.0"
+    assert label("hybrid") == "hybrid of=bm25+dense"
     assert run_label(IMPORTED, {"name": "mine"}, "negation") == "mine (imported) [negation]"
     folds = label("evidence-ranker", "5 folds", model="cross-validated")
     assert folds == "evidence-ranker cross-validated [5 folds]"

@@ -124,13 +124,13 @@ def _check_aspects(record: ReleasedRecord, place: str) -> None:
             problem = f"has no entry for aspect {shown(aspect)}"
             raise InstanceError(field, problem, "Give one entry an aspect.")
         base.check_indices(f"{field}.{aspect}", covering[aspect], n_sentences)
-    inverse, expected = record.sentence_index2aspects, inverse_of(covering, n_sentences)
-    if inverse is None or inverse == expected:
-        return
+    expected = inverse_of(covering, n_sentences)
+    inverse = record.sentence_index2aspects or expected
     for key in expected | inverse:
         if key not in expected or set(inverse.get(key, ())) != set(expected[key]):
-            there, other = shown(inverse.get(key)), shown(expected.get(key))
-            problem = f"is {there}, but aspect2sentence_indices says {other}"
+            problem = (
+                f"is {shown(inverse.get(key))}, but aspect2sentence_indices says {shown(expected.get(key))}"
+            )
             remedy = "The two mappings must be each other's inverse; or leave this one out."
             raise InstanceError(f"{place}, sentence_index2aspects.{key}", problem, remedy)
 
@@ -146,9 +146,8 @@ def _selections(record: ReleasedRecord, place: str, evidence: EvidenceSet) -> di
         base.check_indices(f"{place}, {key}.one_selection_of_sentences", picks, evidence.n_sentences)
         problem = _disagreement(evaluation, evidence.focused(focus), budget, evidence.optimal_for(focus) or 0)
         if problem:
-            raise InstanceError(
-                f"{place}, {key}", problem, "Correct it, or leave it out; it is computed then."
-            )
+            remedy = "Correct it, or leave it out; it is computed then."
+            raise InstanceError(f"{place}, {key}", problem, remedy)
         selections[task] = tuple(picks)
     return selections
 
@@ -156,20 +155,18 @@ def _selections(record: ReleasedRecord, place: str, evidence: EvidenceSet) -> di
 def _disagreement(evaluation: Evaluation, aspects: Sequence[Aspect], budget: int | None, optimal: int) -> str:
     """How an evaluation contradicts the gold; ``""`` where it does not."""
     picks, stated = evaluation.one_selection_of_sentences, evaluation.covered_aspects
-    n_coverable = sum(bool(aspect.sentence_indices) for aspect in aspects)
     covered = _covered(aspects, picks)
-    problem = ""
     if set(stated) != set(covered):
-        problem = f"has the covered_aspects {shown(stated)}, but the selection covers {shown(covered)}"
-    elif budget is not None and len(picks) > budget:
-        problem = f"selects {len(picks)} sentences, more than {budget}"
-    elif budget is None and evaluation.optimal != len(picks):
-        problem = f"selects {len(picks)} sentences for an optimum of {evaluation.optimal}"
-    elif budget is None and len(covered) < n_coverable:
-        problem = f"covers {len(covered)} of the {n_coverable} aspects that can be covered"
-    elif budget is None and len(picks) > optimal:
-        problem = f"selects {len(picks)} sentences where {optimal} would do"
-    return problem
+        return f"has the covered_aspects {shown(stated)}, but the selection covers {shown(covered)}"
+    if budget is not None:
+        return f"selects {len(picks)} sentences, more than {budget}" if len(picks) > budget else ""
+    n_coverable = sum(bool(aspect.sentence_indices) for aspect in aspects)
+    if len(covered) == n_coverable and evaluation.optimal == len(picks) <= optimal:
+        return ""
+    selection = (
+        f"{len(picks)} sentences, which cover {len(covered)} aspects, for an optimum of {evaluation.optimal}"
+    )
+    return f"selects {selection}, where {optimal} would do to cover {n_coverable}"
 
 
 def _covered(aspects: Sequence[Aspect], picks: Sequence[int]) -> list[str]:

@@ -1,11 +1,11 @@
 """Examples in prompts: hypotheses of other papers with their gold sentences, never a whole paper."""
 
 import random
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from evidencebench_core.data.model import Instance, paper_key
+from evidencebench_core.data.quotes import letters
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.llm.prompts import on_one_line
@@ -32,10 +32,7 @@ class ExamplePool:
 
     def draw(self, query: Query, n: int) -> tuple[str, ...]:
         """Up to ``n`` examples with gold, of other hypotheses and other papers."""
-        key, hypothesis = (
-            paper_key(query.sentences, query.sentence_types),
-            _letters_and_digits(query.hypothesis),
-        )
+        key, hypothesis = paper_key(query.sentences, query.sentence_types), letters(query.hypothesis)
         examples: list[str] = []
         for instance_id in self._order:
             if len(examples) == n:
@@ -44,17 +41,12 @@ class ExamplePool:
                 continue
             instance = self._read(instance_id)
             sentences = _gold_sentences(instance, query)
-            if sentences and _letters_and_digits(instance.hypothesis) != hypothesis:
+            if sentences and letters(instance.hypothesis) != hypothesis:
                 examples.append(example_text(instance.hypothesis, sentences))
         if not examples:
             problem = f"has no example for this query in dataset {shown(self.dataset)}"
             raise RetrieverError("retriever llm", problem, "Name another.")
         return tuple(examples)
-
-
-def _letters_and_digits(text: str) -> str:
-    """Letters and digits only: copies of a hypothesis differ in blanks, dashes and quotation marks."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _gold_sentences(instance: Instance, query: Query) -> tuple[str, ...]:

@@ -85,12 +85,9 @@ class LanguageModel(ServedRetriever):
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
         super().__init__(settings, **needs)
         chosen = self.settings
-        if chosen.model is None:
-            raise _error("has no model", "Name one, as in --set model=gpt-4o-mini.")
         if chosen.strategy == "icl" and chosen.examples is None:
-            raise _error(
-                "has no examples for icl", "Name a dataset of the store, as in --set examples=train."
-            )
+            remedy = "Name a dataset of the store, as in --set examples=train."
+            raise SettingError("retriever llm", "has no examples for icl", remedy)
         most = chosen.max_tokens
         if most is None:
             most = _MAX_TOKENS_THINKING if chosen.reasoning_effort else _MAX_TOKENS
@@ -108,7 +105,8 @@ class LanguageModel(ServedRetriever):
         files = sorted(f"{template.name}.txt" for template in used)
         if folder is not None and not any((folder / file).is_file() for file in files):
             problem = f"has none of its prompts in prompts={shown(str(folder), 200)}"
-            raise _error(problem, f"Name a folder with one or more of {', '.join(files)}.")
+            remedy = f"Name a folder with one or more of {', '.join(files)}."
+            raise SettingError("retriever llm", problem, remedy)
         self.basis = {"prompts": ", ".join(sorted(map(str, used)))}
         if self._pool is not None:
             self.basis["examples"] = self._pool.sha256
@@ -152,7 +150,3 @@ def reasons_in(retrieval: Retrieval) -> dict[int, str]:
 def calls_in(retrieval: Retrieval) -> tuple[CallRecord, ...]:
     """The calls behind a retrieval, in order."""
     return CALLS.validate_python(retrieval.details.get("calls", ()))
-
-
-def _error(problem: str, remedy: str) -> SettingError:
-    return SettingError("retriever llm", problem, remedy)

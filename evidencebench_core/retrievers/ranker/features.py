@@ -98,9 +98,8 @@ def _z_scores(values: _Column) -> _Column:
 
 def _rank_share(values: _Column) -> _Column:
     """0 for the highest, towards 1 for the lowest; equal ones in the order of the paper."""
-    ranks = np.empty(len(values))
-    ranks[np.argsort(-values, kind="stable")] = np.arange(len(values))
-    return ranks / len(values)
+    order = np.argsort(-values, kind="stable")
+    return np.argsort(order) / len(values)
 
 
 @lru_cache(maxsize=65_536)
@@ -156,12 +155,8 @@ def _meaning_columns(query: Query, cosine: _Column, bm25_rank: _Column) -> _Colu
 
 def _beside(values: _Column, offset: int) -> _Column:
     """The value ``offset`` sentences further on; 0 beyond the paper's ends."""
-    shifted = np.zeros_like(values)
-    if offset > 0:
-        shifted[:-offset] = values[offset:]
-    else:
-        shifted[-offset:] = values[:offset]
-    return shifted
+    width = abs(offset)
+    return np.pad(values, width)[width + offset :][: len(values)]
 
 
 def _around(values: _Column, width: int) -> _Column:

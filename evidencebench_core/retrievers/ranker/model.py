@@ -64,13 +64,9 @@ class Network(NamedTuple):
 
     def scores(self, columns: NDArray[np.float32], output: int) -> _Array:
         """One number a row."""
-        inputs = self.inputs(columns)
+        inputs = np.clip((columns - self.means) / self.scales, -LARGEST_INPUT, LARGEST_INPUT)
         units = np.maximum(inputs @ self.hidden + self.bias, 0)
         return np.asarray(inputs @ self.linear[:, output] + units @ self.out[:, output], dtype=np.float64)
-
-    def inputs(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Standardised columns."""
-        return np.asarray(np.clip((columns - self.means) / self.scales, -LARGEST_INPUT, LARGEST_INPUT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ class Ranker:
     trained_on: TrainedOn = field(default_factory=TrainedOn)
     selecting: Selecting = field(default_factory=Selecting)
     cosine_weight: float = (
-        0.0  # of closeness to the hypothesis beside what was learnt, both in standard deviations
+        0.0  # of closeness to the hypothesis, in standard deviations, beside what was learnt
     )
     notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 

@@ -46,11 +46,9 @@ class EvidenceRanker(Retriever):
         super().__init__(settings, **needs)
         place = f"retriever {self.name}"
         if self.settings.model == CROSS_VALIDATED:
+            problem = "was cross-validated here, and none of the models of its folds is kept"
             raise RetrieverError(
-                place,
-                "was cross-validated here: each instance was ranked by a model that had not seen its paper, and "
-                "none of these models is kept",
-                "Train again (evidencebench train-ranker) for new answers of this kind, or use model=default.",
+                place, problem, "Train again: evidencebench train-ranker, or use model=default."
             )
         self.ranker, weights = read_model(model_folder(self.settings.model))
         self.encoder = Encoder(self.ranker.encoder)

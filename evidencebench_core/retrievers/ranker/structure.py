@@ -7,11 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import ALL, Query, Retrieval, Retriever
-from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder, TrainedOn
+from evidencebench_core.retrievers.encoding import MINILM, Encoder
 from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_at, standardised
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of, ranking_of_picks
 from evidencebench_core.retrievers.settings import Settings
@@ -24,20 +23,15 @@ _CUES: Final = frozenset({"finding", "conclusion", "citation", "significance", "
 
 def structure_scores(focus: Focus, features: Features) -> NDArray[np.float64]:
     """The sum of the weighted features of each sentence."""
-    terms = np.zeros(features.rows.shape)
+    scores = np.zeros(len(features.rows))
     for name, weight in WEIGHTS[focus].items():
-        column = FEATURES.index(name)
-        values = features.rows[:, column].astype(np.float64)
+        values = features.rows[:, FEATURES.index(name)].astype(np.float64)
         if name in _CUES:
             values = (values > 0).astype(np.float64)
         elif name == "place in abstract":
             values = np.maximum(values, 0)
-        terms[:, column] = weight * values
-    return np.asarray(terms.sum(axis=1))
-
-
-class StructureSettings(Settings):
-    encoder: str = Field("minilm", min_length=1, description=ENCODER_HELP)
+        scores += weight * values
+    return scores
 
 
 class Structure(Retriever):
@@ -51,14 +45,12 @@ class Structure(Retriever):
         "Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
         f"hypothesis; picks that repeat each other count less. {ALL}"
     )
-    settings_class = StructureSettings
     by_focus = True
 
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
         super().__init__(settings, **needs)
-        self.encoder = Encoder(self.settings.encoder)
+        self.encoder = Encoder(MINILM)
         self.basis = {"encoder": self.encoder.identity}
-        self.training = TrainedOn.read(self.settings.encoder)
 
     def rank(self, query: Query) -> Retrieval:
         features, _ = features_at(self.encoder, query)

@@ -55,7 +55,7 @@ def test_gold_that_is_sufficient_says_nothing_on_methods_and_every_wording_is_le
     wordings = ["Tea helps.", "Tea is bad."]
     trial = replace(made(1), construction={"gold": SUFFICIENT, "wordings": wordings})
     learnt = examples_of(trial, Encoder("minilm"))
-    assert [example.query.hypothesis for example in learnt] == [trial.hypothesis, *wordings]
+    assert [example.instance.hypothesis for example in learnt] == [trial.hypothesis, *wordings]
     assert {example.covers[0].shape[1] for example in learnt} == {0}
     assert {example.covers[1].shape[1] for example in learnt} == {2}
     ranker = fit_ranker(learnt, "minilm")
@@ -68,14 +68,6 @@ def test_gold_that_is_sufficient_says_nothing_on_methods_and_every_wording_is_le
     cosine = learnt[0].vectors[1:] @ learnt[0].vectors[0]
     assert by_meaning.argmax() == cosine.argmax()
     assert not np.allclose(by_words, by_meaning)
-
-
-def test_a_weight_of_nothing_is_no_example(examples: Sequence[Example], few_epochs: None) -> None:
-    half = len(examples) // 2
-    light = [replace(example, weight=0.0) for example in examples[half:]]
-    turned = [replace(example, covers=tuple(1 - table for table in example.covers)) for example in light]
-    first, second = (fit_ranker([*examples[:half], *beside], "minilm") for beside in (light, turned))
-    assert np.allclose(first.network.hidden, second.network.hidden)
 
 
 def test_a_model_is_read_as_it_was_written(

@@ -161,6 +161,11 @@ class Store(Database, Tabular):
         """Instances in the order asked for."""
         return starmap(_instance, self._by_id(dataset, ids, _INSTANCE))
 
+    def iter(self, dataset: _Dataset, limit: int | None = None) -> Iterator[Instance]:
+        """Instances in the order of the file."""
+        info = self.dataset(dataset)
+        return self.get_many(info, self.ids(info, limit))
+
     def evidence_sets(
         self, dataset: _Dataset, ids: Iterable[str] | None = None
     ) -> Iterator[tuple[str, EvidenceSet]]:

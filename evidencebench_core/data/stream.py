@@ -125,7 +125,16 @@ class DatasetFile:
             raise DataError(f"{self.path}{place}", problem or "holds no instance", REMEDY)
 
     def _objects(self) -> Iterator[Record]:
-        options = {"use_float": True, "multiple_values": True}
+        repeated: list[str] = []  # keys; an error that an object raises is lost in ijson
+        keep = dict.setdefault  # quicker than __setitem__
+
+        class Object(dict[str, Any]):
+            def __setitem__(self, key: str, value: Any) -> None:
+                if key in self:
+                    repeated.append(key)
+                keep(self, key, value)
+
+        options = {"use_float": True, "multiple_values": True, "map_type": Object}
         prefix = "item" if self._head.startswith(b"[") else ""
         if _BY_ID.match(self._head):
             pairs = ijson.kvitems(self, prefix, **options)
@@ -133,6 +142,9 @@ class DatasetFile:
             pairs = zip(repeat(None), ijson.items(self, prefix, **options), strict=False)
         for number, (key, value) in enumerate(pairs, start=1):
             place = f"record {number}" if key is None else f"instance {shown(key)}"
+            if repeated:
+                problem = f"has the key {shown(repeated[0])} twice in an object"
+                raise DataError(f"{self.path}, {place}", problem, "Keep one of the two.")
             yield Record(place, key, value)
 
     def _rows(self) -> Iterator[Record]:

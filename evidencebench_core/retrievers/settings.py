@@ -30,7 +30,10 @@ def _json_text(value: object) -> object:
     given = json.loads(value) if isinstance(value, str) else value
     if not isinstance(given, dict) or not given:
         raise ValueError("a JSON object is expected")
-    return canonical_text(given)
+    try:
+        return canonical_text(given)
+    except TypeError as error:
+        raise ValueError("holds something that is not JSON") from error
 
 
 JsonText = BeforeValidator(_json_text)

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -26,6 +27,7 @@ from evidencebench_core.tasks import task_named
 _REMEDY: Final = "Give the authors' logs.csv, and the dataset that it is about: their test set."
 _COLUMNS: Final = frozenset({"Experiment Name", "Model", "Cov@", "Coverage List", "Recall List"})
 _LARGEST: Final = 16 << 20  # bytes
+_LEAST_FIT: Final = 0.8  # share of the recalls; 0.97 fit in the authors' order, 0.2 in another
 _STRATEGIES: Final = {
     "original": "baseline",
     "ICL": "icl",
@@ -39,29 +41,38 @@ _STRATEGIES: Final = {
 def import_official(store: Store, dataset: str, path: Path) -> tuple[tuple[RunInfo, ...], tuple[str, ...]]:
     """Keep every system of the log as a run of scores; the runs, and notes on what was left out.
 
-    Of several experiments with one system and task the last counts. `DataError` if the file is no such log, or has not
-    as many recalls as the dataset has instances.
+    Of several experiments with one system and task the last counts. `DataError` if the file is no such log, or its
+    recalls are not of this dataset: there are as many as instances, and times the number of aspects they are whole,
+    but where more than K sentences were picked.
     """
     info, runs = store.dataset(dataset), RunStore(store)
     content = file_content(path, _LARGEST, _REMEDY)
-    ids: dict[Focus, list[str]] = {"all": [], "results": []}  # of the instances that have such aspects
-    for name, evidence in store.evidence_sets(info):
-        for focus, of_focus in ids.items():
+    gold = dict(store.evidence_sets(info))
+    n_aspects: dict[Focus, dict[str, int]] = {"all": {}, "results": {}}  # by instance
+    for focus, of_focus in n_aspects.items():
+        for name, evidence in gold.items():
             if evidence.optimal_for(focus):
-                of_focus.append(name)
+                of_focus[name] = len(evidence.focused(focus))
     log = _experiments(path, content)
     lengths = log["recalls"].map(len)
-    here = log[lengths == log["task"].map(lambda task: len(ids[task.focus]))]
+    here = log[lengths == log["task"].map(lambda task: len(n_aspects[task.focus]))]
     if here.empty:
-        counts = f"{len(ids['all']):,} instances, {len(ids['results']):,} of them with result aspects"
+        counts = f"{len(gold):,} instances, {len(n_aspects['results']):,} of them with result aspects"
         listed = ", ".join(f"{n:,}" for n in lengths.value_counts().index[:3]) or "no"
         raise DataError(str(path), f"has {listed} recalls a system, and {info.name} {counts}", _REMEDY)
+    fits: list[bool] = []
+    for task, recalls in zip(here["task"], here["recalls"], strict=True):
+        fits += _fits(recalls, n_aspects[task.focus].values())
+    if sum(fits) < _LEAST_FIT * len(fits):
+        order = "other instances, or another order"
+        problem = f"has recalls that are no shares of the aspects in {info.name}: {order}"
+        raise DataError(str(path), problem, _REMEDY)
     kept = here.drop_duplicates(["system", "task"], keep="last")
     log_digest, infos = sha256(content).hexdigest()[:12], []
     for system, experiments in kept.groupby("system", sort=False):
         results: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
         for task, recalls in zip(experiments["task"], experiments["recalls"], strict=True):
-            for instance, recall in zip(ids[task.focus], recalls, strict=True):
+            for instance, recall in zip(n_aspects[task.focus], recalls, strict=True):
                 results[instance][task.name] = {"aspect_recall": recall}
         spec = retrieval_spec(info.sha256, OFFICIAL, {"name": str(system)}, {"log": log_digest})
         runs.create(spec, results=results)
@@ -72,6 +83,12 @@ def import_official(store: Store, dataset: str, path: Path) -> tuple[tuple[RunIn
     if n_again := len(here) - len(kept):
         notes.append(f"Left out: {n_again:,} experiments that were done again; the last counts.")
     return tuple(infos), tuple(notes)
+
+
+def _fits(recalls: Iterable[float], n_aspects: Iterable[int]) -> list[bool]:
+    """For each recall between 0 and 1 whether it is a share of that number of aspects."""
+    products = [recall * n for recall, n in zip(recalls, n_aspects, strict=True) if 0 < recall < 1]
+    return [abs(product - round(product)) < 1e-6 for product in products]
 
 
 def _experiments(path: Path, content: bytes) -> pd.DataFrame:

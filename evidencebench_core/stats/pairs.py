@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.stats.intervals import (
     LARGE,
     Estimate,
@@ -52,8 +53,10 @@ def paired(a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None) -> Pai
     (1 + drawn), which is never 0: Phipson and Smyth, Statistical Applications in Genetics 9:39 (2010). Over more
     than 500 papers that differ it is the test's normal limit.
     """
-    array_a, array_b = finite(a), finite(b)
+    array_a, array_b = finite(a, "a"), finite(b, "b")
     n = len(array_a)
+    if array_b.shape != (n,):
+        raise SettingError("paired", f"is given {n} values and {len(array_b)}", "Pair them by instance.")
     differences = np.round(array_a - array_b, _DECIMALS)
     numbers = cluster_numbers(clusters, n)
     sums = np.round(cluster_sums(differences, numbers), _DECIMALS)
@@ -93,13 +96,17 @@ def _sign_flip_p(differences: Values) -> float | None:
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     """Holm's step-down correction, in the same order: reject where it is at most alpha.
 
-    ``None`` is a test that could not be made: it stays ``None`` and does not count. Holm, Scandinavian Journal of
-    Statistics 6 (1979), 65-70.
+    ``None`` is a test that could not be made: it stays ``None`` and does not count. `SettingError` if a p-value is
+    not between 0 and 1. Holm, Scandinavian Journal of Statistics 6 (1979), 65-70.
     """
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
     for rank, (p, place) in enumerate(known):
+        if not 0.0 <= p <= 1.0:
+            raise SettingError(
+                f"p_values[{place}]", f"cannot be {shown(p)}", "A p-value lies between 0 and 1."
+            )
         largest = max(largest, (len(known) - rank) * p)
         adjusted[place] = min(1.0, largest)
     return tuple(adjusted)

@@ -23,6 +23,7 @@ def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
     assert store.ids("tiny") == names
     assert store.ids("tiny", 2) == names[:2]
     assert store.ids("tiny", 0) == ()
+    assert [instance.id for instance in store.iter("tiny", 3)] == list(names[:3])
     asked = ("tiny_5", "tiny_0", "tiny_5")
     assert [instance.id for instance in store.get_many("tiny", asked)] == list(asked)
     assert [row.id for row in store.rows("tiny", asked)] == list(asked)

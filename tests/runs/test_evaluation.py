@@ -40,8 +40,7 @@ class ByBudget:
 @pytest.mark.parametrize("system", [lengths, order, ByBudget()])
 def test_what_a_system_answers_is_scored_and_kept(store: Store, system: Any) -> None:
     done = evaluate(system, "tiny", name="mine", store=store)
-    instances = store.get_many("tiny", store.ids("tiny"))
-    rankings = {instance.id: order(query_of(instance)) for instance in instances}
+    rankings = {instance.id: order(query_of(instance)) for instance in store.iter("tiny")}
     for task, k in (("er@10", 10), ("result-er@5", 5)):
         picks = {name: ranking[:k] for name, ranking in rankings.items()}
         assert score_run(store, done, task) == score_predictions(store, "tiny", picks, task)

@@ -90,8 +90,8 @@ def test_they_are_compared_and_sliced_with_others(store: Store, tmp_path: Path) 
 
 
 def test_another_log_is_refused(store: Store, tmp_path: Path) -> None:
-    # of another dataset; no shares; nothing
-    for shares in (TEN[:9], [7.0] * 10, None):
+    # of another dataset; no shares of three; nothing
+    for shares in (TEN[:9], [0.25] * 10, [7.0] * 10, None):
         lines = [("bm25__10__filter", "10", "bm25", shares, None)] if shares else []
         with pytest.raises(DataError):
             import_official(store, "tiny", log(tmp_path, lines))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, permutation_test
 
+from evidencebench_core.errors import SettingError
 from evidencebench_core.stats import Estimate, holm, paired, pairs
 
 SHARES = st.sampled_from([0.0, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
@@ -37,6 +38,10 @@ def test_what_cannot_be_judged() -> None:
     assert paired([], []).difference == Estimate(None, None, None, 0)
     one_paper = paired([0.1, 0.9], [0.0, 0.0], ["a", "a"])
     assert (one_paper.difference.low, one_paper.p, one_paper.wins) == (None, None, 2)
+    for b, place in (([0.1, 0.2], "paired"), ([float("nan")], "b[0]")):
+        with pytest.raises(SettingError) as caught:
+            paired([0.1], b)
+        assert caught.value.place == place
 
 
 @given(PAIRS)
@@ -83,3 +88,6 @@ def test_holm_by_hand() -> None:
     # A test that could not be made does not count.
     assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
     assert holm([]) == ()
+    for p in (-0.1, 1.1, float("nan")):
+        with pytest.raises(SettingError):
+            holm([0.5, p])

@@ -1,9 +1,10 @@
-"""How good the ranker is, and how lucky a seed: cross-validation by paper, or with other datasets instead.
+"""How good the ranker is, and how lucky a seed: cross-validation by paper, with other datasets beside and instead.
 
     python -m benchmarks.ranker_cv STORE DATASET [--seeds 20] [--other DATASET ...]
 
 Per task the Aspect Recall in percent, mean and standard deviation between seeds (of folds and networks), of rankers
-that learnt from the other folds; with ``--other`` also of rankers that learnt from the other datasets alone.
+that learnt from the other folds; with ``--other`` also of rankers that learnt from the other datasets as well, and from
+them alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from evidencebench_core.data import Store, open_store
 from evidencebench_core.retrievers import query_of
 from evidencebench_core.retrievers.encoding import MINILM, Encoder
 from evidencebench_core.retrievers.ranker.retriever import ranking_of
-from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
+from evidencebench_core.retrievers.ranker.training import (
+    Example,
+    examples_of,
+    fit_ranker,
+    folds_by_paper,
+    weighted,
+)
 from evidencebench_core.runs import DEFAULT_TASKS
 from evidencebench_core.tasks import score, task_named
 
@@ -35,9 +42,10 @@ def main() -> int:
     store, seeds = open_store(options.store), range(options.seeds)
     examples = read_examples(store, options.dataset)
     others = [example for name in options.other for example in read_examples(store, name)]
-    results = [cross_validated(examples, seed) for seed in seeds]
+    results = [cross_validated(examples, [], seed) for seed in seeds]
     print_table(f"{options.dataset}, five folds by paper", results)
     if others:
+        print_table("the same, and all others", [cross_validated(examples, others, seed) for seed in seeds])
         print_table("the others alone", [recalls_of(others, examples, seed) for seed in seeds])
     return 0
 
@@ -67,14 +75,14 @@ def recalls_of(learnt: Sequence[Example], asked: Sequence[Example], seed: int) -
     return recalls
 
 
-def cross_validated(examples: Sequence[Example], seed: int) -> Recalls:
+def cross_validated(examples: Sequence[Example], others: Sequence[Example], seed: int) -> Recalls:
     fold_of = folds_by_paper([example.instance.paper_id for example in examples], 5, seed)
     joined: Recalls = {task: {} for task in DEFAULT_TASKS}
     for fold in range(5):
         pairs = list(zip(examples, fold_of, strict=True))
         learnt = [example for example, other in pairs if other != fold]
         asked = [example for example, other in pairs if other == fold]
-        for task, of_task in recalls_of(learnt, asked, seed).items():
+        for task, of_task in recalls_of([*learnt, *weighted(learnt, others)], asked, seed).items():
             joined[task] |= of_task
     return joined
 

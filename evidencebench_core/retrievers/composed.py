@@ -12,14 +12,14 @@ from evidencebench_core.retrievers.settings import Settings
 
 
 def _members(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names, sorted: their order changes nothing."""
+    """The names, each once and sorted: their order changes nothing."""
     from evidencebench_core.retrievers.table import retriever_entry
 
     for entry in map(retriever_entry, names):
         if issubclass(entry, ComposedRetriever) or entry.sees_gold or entry.asks_server:
             remedy = "Take retrievers that run here, have no members and see no gold."
             raise SettingError(f"retriever {entry.name}", "cannot be a member of another", remedy)
-    return tuple(sorted(names))
+    return tuple(sorted(set(names)))
 
 
 Members = Annotated[tuple[str, ...], AfterValidator(_members)]

@@ -5,7 +5,6 @@ Everything that is fitted is fitted inside the fold, on the other folds alone; n
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,13 @@ from evidencebench_core.retrievers.encoding import Encoder, TrainedOn
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
-from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
+from evidencebench_core.retrievers.ranker.training import (
+    Example,
+    examples_of,
+    fit_ranker,
+    folds_by_paper,
+    weighted,
+)
 from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.model import retrieval_spec
 from evidencebench_core.runs.planning import DEFAULT_TASKS
@@ -59,7 +64,8 @@ def train_ranker(
         raise SettingError("train-ranker", f"is given the seed {seed} and {folds} folds", remedy)
     infos, runs = tuple(map(store.dataset, dict.fromkeys(datasets))), RunStore(store)
     examples, *others = (_read_examples(store, info, encoder, seed, report) for info in infos)
-    everything = [*examples, *chain.from_iterable(others)]
+    beside = weighted(examples, [example for of_dataset in others for example in of_dataset])
+    everything = [*examples, *beside]
     paper_ids = [example.instance.paper_id for example in examples]
     n_papers = len(set(paper_ids))
     n_folds = min(folds, n_papers) if n_papers > 1 else 0

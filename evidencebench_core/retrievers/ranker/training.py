@@ -56,20 +56,22 @@ _SELECTING: Final = Selecting(sharpness=4.0, closeness=1.5, overlap_weight=0.2)
 # more picks that are alike.
 _SUFFICIENT_SELECTING: Final = Selecting(sharpness=4.0, closeness=4.0, overlap_weight=0.5)
 _SUFFICIENT_COSINE_WEIGHT: Final = 0.5
+_SUFFICIENT_WEIGHT: Final = 0.01  # of each wording
 _MOST_ROWS: Final = 8_000  # that principal axes are found in
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Something to learn from."""
+    """An instance to learn from, in one wording of its hypothesis."""
 
-    instance: Instance  # in one wording of its hypothesis
+    instance: Instance
     paper_key: str
     features: Features
     vectors: NDArray[np.float32]  # (1 + n, dimensions), of length 1: the hypothesis, then the sentences
     # By focus (n, aspects): 1 where a sentence covers an aspect. Gold that is sufficient, not complete, is of results
     # alone: what it does not mark of the methods is no counter-example, so that it says nothing on all aspects.
     covers: tuple[NDArray[np.float32], ...]
+    weight: float = 1.0
 
 
 def examples_of(instance: Instance, encoder: Encoder) -> list[Example]:
@@ -98,16 +100,28 @@ def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
     return Example(instance, key, features, unit_vectors(vectors), tuple(covers))
 
 
+def weighted(examples: Sequence[Example], others: Sequence[Example]) -> list[Example]:
+    """The others, to be learnt from beside the examples: sufficient gold counts little beside complete gold."""
+    if not any(example.covers[0].size for example in examples):
+        return list(others)
+    return [other if other.covers[0].size else replace(other, weight=_SUFFICIENT_WEIGHT) for other in others]
+
+
 def fit_ranker(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:
     """Fit a ranker to examples that hold the vectors of an embedding model.
 
     In one thread: another order of sums is another last digit, and the same seed should give the same figures.
     """
-    import torch  # noqa: F401 - only what is loaded is limited
+    import torch
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):
-        return _fit_ranker(examples, encoder, seed)
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            return _fit_ranker(examples, encoder, seed)
+    finally:
+        torch.set_num_threads(n_threads)
 
 
 def _fit_ranker(examples: Sequence[Example], encoder: str, seed: int) -> Ranker:
@@ -117,6 +131,7 @@ def _fit_ranker(examples: Sequence[Example], encoder: str, seed: int) -> Ranker:
     shared_topics = _principal_axes([example.vectors[1:] * example.vectors[0] for example in examples], seed)
     columns = [columns_of(example.features, example.vectors, topics, shared_topics) for example in examples]
     covers = [example.covers for example in examples]
+    weights = [example.weight for example in examples]
     # Without aspects of one focus its sentences are ranked as for the other.
     is_sufficient = not any(of_all.size for of_all, _ in covers)
     if is_sufficient:
@@ -128,8 +143,8 @@ def _fit_ranker(examples: Sequence[Example], encoder: str, seed: int) -> Ranker:
         encoder_identity=model_identity(encoder),
         topics=topics,
         shared_topics=shared_topics,
-        network=_fit_network(columns, covers, seed),
-        trees=_fit_trees(columns, covers, seed),
+        network=_fit_network(columns, covers, weights, seed),
+        trees=_fit_trees(columns, covers, weights, seed),
         selecting=_SUFFICIENT_SELECTING if is_sufficient else _SELECTING,
         cosine_weight=_SUFFICIENT_COSINE_WEIGHT if is_sufficient else 0.0,
         notes={"n_examples": len(examples), "n_sentences": sum(map(len, columns)), "seed": seed},
@@ -161,7 +176,10 @@ def _principal_axes(blocks: Sequence[NDArray[np.float32]], seed: int) -> Project
 
 
 def _fit_network(
-    columns: Sequence[NDArray[np.float32]], covers: Sequence[tuple[NDArray[np.float32], ...]], seed: int
+    columns: Sequence[NDArray[np.float32]],
+    covers: Sequence[tuple[NDArray[np.float32], ...]],
+    weights: Sequence[float],
+    seed: int,
 ) -> Network:
     """Fit `N_NETWORKS` networks at once, and put them side by side. AdamW, dropout of half of inputs and units."""
     import torch
@@ -211,9 +229,11 @@ def _fit_network(
             units = units * drop(units.shape)
             scores = read @ linear + units @ out
             papers = torch.split(scores, [len(inputs[place]) for place in batch], dim=1)
-            losses = [_loss(paper, tables[place]) for paper, place in zip(papers, batch, strict=True)]
+            loss = torch.zeros(())
+            for paper, place in zip(papers, batch, strict=True):
+                loss = loss + weights[place] * _loss(paper, tables[place])
             optimiser.zero_grad()
-            torch.stack(losses).mean().backward()
+            (loss / len(batch)).backward()
             optimiser.step()
             schedule.step()
 
@@ -230,7 +250,10 @@ def _fit_network(
 
 
 def _fit_trees(
-    columns: Sequence[NDArray[np.float32]], covers: Sequence[tuple[NDArray[np.float32], ...]], seed: int
+    columns: Sequence[NDArray[np.float32]],
+    covers: Sequence[tuple[NDArray[np.float32], ...]],
+    weights: Sequence[float],
+    seed: int,
 ) -> dict[Focus, str]:
     """By focus regression trees on how much of the evidence a sentence is, as LightGBM's text.
 
@@ -241,17 +264,18 @@ def _fit_trees(
 
     trees: dict[Focus, str] = {}
     for output, focus in enumerate(FOCUSES):
-        rows, parts = [], []
-        for paper, tables in zip(columns, covers, strict=True):
+        rows, parts, row_weights = [], [], []
+        for paper, tables, weight in zip(columns, covers, weights, strict=True):
             table = tables[output]
             if table.shape[1]:
                 shares = table / np.maximum(table.sum(axis=0), 1)
                 rows.append(paper[:, :N_OWN])
+                row_weights.append(np.full(len(paper), weight))
                 parts.append([table.max(axis=1), table.mean(axis=1), shares.mean(axis=1)])
         targets = np.concatenate(parts, axis=1)
         spread = targets.std(axis=1, keepdims=True) + 1e-9
         target = ((targets - targets.mean(axis=1, keepdims=True)) / spread).mean(axis=0)
-        data = lightgbm.Dataset(np.concatenate(rows), target)
+        data = lightgbm.Dataset(np.concatenate(rows), target, weight=np.concatenate(row_weights))
         trees[focus] = lightgbm.train({**_TREES, "seed": seed}, data, _N_TREES).model_to_string()
     return trees
 

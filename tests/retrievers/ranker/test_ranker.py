@@ -70,6 +70,14 @@ def test_gold_that_is_sufficient_says_nothing_on_methods_and_every_wording_is_le
     assert not np.allclose(by_words, by_meaning)
 
 
+def test_a_weight_of_nothing_is_no_example(examples: Sequence[Example], few_epochs: None) -> None:
+    half = len(examples) // 2
+    light = [replace(example, weight=0.0) for example in examples[half:]]
+    turned = [replace(example, covers=tuple(1 - table for table in example.covers)) for example in light]
+    first, second = (fit_ranker([*examples[:half], *beside], "minilm") for beside in (light, turned))
+    assert np.allclose(first.network.hidden, second.network.hidden)
+
+
 def test_a_model_is_read_as_it_was_written(
     model: Ranker, tmp_path: Path, instances: Sequence[Instance]
 ) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from evidencebench_core.answers.read import read_answers
 from evidencebench_core.answers.store import add_answers
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
+from evidencebench_core.papers import Doubt
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from evidencebench_core.reliability.items import add_items
@@ -78,7 +80,9 @@ def test_names_of_anything_are_drawn_as_text(
     ingest(empty_store, written({HOSTILE: raw}, tmp_path / "hostile.json"), HOSTILE)
     for run in finished_runs(empty_store, "bm25", "abstract-tail", dataset=HOSTILE).values():
         RunStore(empty_store).rename(RunStore(empty_store).run(run), f"{HOSTILE} {run}")
-    OwnPapers(empty_store).save(paper_of_file(b"# Tea\n\nPressure fell.\n", HOSTILE), HOSTILE, HOSTILE)
+    doubts = (Doubt(HOSTILE, 2, HOSTILE),)
+    paper = replace(paper_of_file(b"# Tea\n\nPressure fell.\n", HOSTILE), title=HOSTILE, doubts=doubts)
+    OwnPapers(empty_store).save(paper, HOSTILE, HOSTILE)
     add_items(empty_store, HOSTILE, read_items(ITEMS)[1])
     add_answers(empty_store, HOSTILE, read_answers([ANSWERS]), HOSTILE)
     app = open_page(page, kept={"author": HOSTILE, "llm.model": HOSTILE})

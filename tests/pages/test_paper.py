@@ -1,12 +1,10 @@
 """Your paper: brought, read, searched beyond the abstract, kept, presented."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.papers import Doubt
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.answers import tea
@@ -85,7 +83,7 @@ def shown(app: App) -> dict[str, Any]:
 
 
 def test_a_model_is_asked_about_a_paper_on_a_click_and_what_it_said_is_kept(
-    open_page: OpenPage, own: OwnPapers, own_places: None
+    open_page: OpenPage, own: OwnPapers
 ) -> None:
     ref = str(own.save(paper_of_file(tea.TEXT.encode(), "tea.txt"), "Tea", tea.HYPOTHESIS).id)
     with scripted(answering(tea.model)) as server:
@@ -102,13 +100,3 @@ def test_a_model_is_asked_about_a_paper_on_a_click_and_what_it_said_is_kept(
     assert shown(again)["cited"] == {"3": "Tea lowers pressure.", "4": "Tea raises pressure."}
     sentences = [sentence for passage in shown(again)["passages"] for sentence in passage["sentences"]]
     assert {sentence["stance"] for sentence in sentences} == {"supports", "against", "neither", ""}
-
-
-def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers) -> None:
-    paper = paper_of_file(TEXT.encode(), "salt.txt")
-    doubts = (Doubt("Results", 2, "Columns <b>may</b> be mixed."),)
-    hostile = replace(paper, title="<img src=x onerror=alert(1)> *a*", doubts=doubts)
-    ref = str(own.save(hostile, "</h1> :red[name]", "<b>salt</b>").id)
-    app = open_page("paper", paper=ref, r="bm25").finish()
-    assert "<img src=x onerror=alert(1)> *a*" in app.words
-    assert "Columns <b>may</b> be mixed." in app.words

@@ -35,9 +35,6 @@ def focused(reader: Locator, *steps: tuple[str, int]) -> None:
         expect(reader.locator(".s:focus")).to_have_attribute("data-i", str(index))
 
 
-# -- what is drawn ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.flow
 def test_draws_every_sentence_with_its_mark(opened: Open) -> None:
     reader = opened()
@@ -77,9 +74,6 @@ def test_hostile_text_is_only_text_on_a_narrow_dark_page_too(
     assert directions == ["ltr", "rtl", "rtl"]
     assert reader.locator(".page").evaluate("page => page.scrollWidth - page.clientWidth") == 0
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-
-
-# -- clicks, keys and Python --------------------------------------------------------------------------------
 
 
 @pytest.mark.flow
@@ -185,9 +179,6 @@ def test_keys_stay_off_once_they_are_turned_off(page: Page, opened: Open) -> Non
     page.keyboard.press("Escape")
     expect(keys).to_have_count(0)
     focused(reader, ("j", 3))
-
-
-# -- the minimap, and large papers --------------------------------------------------------------------------
 
 
 def test_the_minimap_follows_the_pointer(page: Page, opened: Open) -> None:

@@ -112,8 +112,6 @@ def test_a_link_to_what_is_not_there_says_so_once(
     assert not name or name not in app.run().problems
 
 
-# -- what goes wrong ---------------------------------------------------------------------------------------
-
 REFUSED = SettingError("bm25", "cannot *begin*", "Wait.")
 
 

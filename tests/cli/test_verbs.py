@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -12,17 +13,15 @@ from tests.cli.conftest import Command
 from tests.factories import written
 
 
-def verbs(command: object = None, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The words of every verb that typer reads."""
-    found = typer.main.get_command(app) if command is None else command
-    if hasattr(found, "commands"):
-        for name, inner in found.commands.items():
-            yield from verbs(inner, (*words, name))
-    else:
-        yield words
+def verbs(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The words of every verb that typer reads, and its help."""
+    if not hasattr(command, "commands"):
+        yield words, command.help
+    for name, verb in getattr(command, "commands", {}).items():
+        yield from verbs(verb, (*words, name))
 
 
-VERBS = sorted(verbs())
+VERBS = dict(sorted(verbs(typer.main.get_command(app))))
 READING = [  # calls that print data, on the store of `tiny` with a run RUN of lead
     *("list datasets", "list instances", "list runs", "list papers", "list items", "list answers"),
     *("show tiny_0", "retrievers", "retrievers bm25", "backup OUT", "ingest TINY --name again"),

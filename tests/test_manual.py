@@ -213,9 +213,7 @@ def test_every_command_parses_and_every_link_leads_somewhere(path: Path) -> None
         assert (path.parent / target).exists(), target
 
 
-def test_a_retriever_a_measure_and_a_format_are_one_file_and_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_retriever_measure_or_format_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names: dict[str, dict[str, Any]] = {}
     for _, file, content in blocks(ROOT / "CONTRIBUTING.md"):
         if file:

@@ -161,15 +161,11 @@ SENTENCES = [f"Word{n} beta{n} gamma{n} delta{n} epsilon{n}." for n in range(20)
         ([17], {17: "Word17 beta17 gamma17"}, None),
     ],
 )
-def test_words_beside_an_index_say_which_sentence_is_meant(
-    chosen: list[int], echoes: dict[int, str], meant: set[int] | None
-) -> None:
+def test_words_by_an_index_decide(chosen: list[int], echoes: dict[int, str], meant: set[int] | None) -> None:
     assert echoed_sentences(SENTENCES, (5, 15), chosen, echoes) == meant
 
 
 @given(st.lists(st.integers(-3, 30), max_size=8), st.dictionaries(st.integers(-3, 30), st.text(max_size=50)))
-def test_whatever_is_answered_only_sentences_of_the_window_are_meant(
-    chosen: list[int], echoes: dict[int, str]
-) -> None:
+def test_only_sentences_of_the_window_are_meant(chosen: list[int], echoes: dict[int, str]) -> None:
     meant = echoed_sentences(SENTENCES, (5, 15), chosen, echoes)
     assert (meant or set()) <= set(range(5, 15))

@@ -42,9 +42,7 @@ def rendered(page: Page) -> Callable[..., Drawing]:
 
 
 @pytest.mark.flow
-def test_clicks_come_back_and_systems_change_without_python(
-    page: Page, rendered: Callable[..., Drawing]
-) -> None:
+def test_clicks_come_back_and_systems_need_no_python(page: Page, rendered: Callable[..., Drawing]) -> None:
     systems = {system.name: system.picks for system in short_view().systems}
     drawing = rendered(short_paper(), systems)
     assert drawing.widget is not None
@@ -74,9 +72,7 @@ def test_clicks_come_back_and_systems_change_without_python(
 
 
 @pytest.mark.flow
-def test_hostile_text_is_only_text_and_the_notebook_keeps_its_style(
-    page: Page, rendered: Callable[..., Drawing]
-) -> None:
+def test_hostile_text_is_only_text_and_styles_stay(page: Page, rendered: Callable[..., Drawing]) -> None:
     rendered(hostile_paper(), None)
     texts = "all => all.map((one) => one.textContent)"
     assert page.locator(".s .t > span:first-child").evaluate_all(texts) == list(map(visible, HOSTILE))

@@ -65,9 +65,7 @@ def test_help_lists_every_verb_below_a_heading() -> None:
     )
 
 
-def test_an_analysis_answers_first_and_leaves_single_rows_to_a_file(
-    command: Command, places: dict[str, str]
-) -> None:
+def test_an_analysis_answers_first_and_rows_go_to_a_file(command: Command, places: dict[str, str]) -> None:
     words = ("analyse", "missed", places["RUN"], "--task", "er@10")
     _, answer, *lines = command(*words).out.splitlines()
     assert answer.startswith("lead misses ")
@@ -76,9 +74,7 @@ def test_an_analysis_answers_first_and_leaves_single_rows_to_a_file(
 
 @pytest.mark.usefixtures("hashing_encoder")
 @pytest.mark.parametrize("line", READING)
-def test_what_is_printed_is_no_python_and_json_is_one_document(
-    command: Command, places: dict[str, str], line: str
-) -> None:
+def test_what_is_printed_is_text_or_one_document(command: Command, places: dict[str, str], line: str) -> None:
     words = [places.get(word, word) for word in line.split()]
     printed = command(*words)
     assert printed.code == 0

@@ -148,11 +148,9 @@ def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
         start.import_dialog(info)
 
 
-def finished_runs(
-    store: Store, *retrievers: str, dataset: str = "sample_data", **options: Any
-) -> dict[str, str]:
+def finished_runs(store: Store, *names: str, dataset: str = "sample_data", **options: Any) -> dict[str, str]:
     """Ids of runs over a dataset, by retriever."""
-    return {retriever: run(store, dataset, retriever, **options).id for retriever in retrievers}
+    return {name: run(store, dataset, name, **options).id for name in names}
 
 
 def with_server(url: str, **caps: int) -> dict[str, Any]:

@@ -98,9 +98,7 @@ def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage,
     assert saved.hypothesis == "Tea helps women."
 
 
-def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
-    opened: OpenPage, marks: Marks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_save_loses_nothing(opened: OpenPage, marks: Marks, monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(*_: object) -> None:
         raise StoreError("the store", "is busy", "Try again.")
 
@@ -134,9 +132,7 @@ def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -
     assert app.press("Open the consensus").address["annotator"] == CONSENSUS
 
 
-def test_a_complete_one_becomes_an_instance_that_is_marked_again_beside_its_gold(
-    opened: OpenPage, marks: Marks, empty_store: Store
-) -> None:
+def test_a_complete_one_becomes_an_instance(opened: OpenPage, marks: Marks, empty_store: Store) -> None:
     marks.save("Ada", Pressure=[2, 3])
     opened().press("Add it")
     (dataset,) = empty_store.datasets()
@@ -151,9 +147,7 @@ def test_a_complete_one_becomes_an_instance_that_is_marked_again_beside_its_gold
 
 
 @pytest.mark.parametrize("name", ["Ada", ""])
-def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
-    opened: OpenPage, marks: Marks, name: str
-) -> None:
+def test_a_link_to_marks_makes_nobody_that_person(opened: OpenPage, marks: Marks, name: str) -> None:
     marks.save("Ben", Pressure=[2])
     app = opened(name, annotator="Ben", sentence="2")
     assert "The marks of **Ben**, read only" in app.words
@@ -167,9 +161,7 @@ def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
     assert (marks("Ada"), marks("Ben")) == ({"Pressure": ()}, {"Pressure": (2,)})
 
 
-def test_the_newest_proposal_is_shown_beside_the_sentence_that_people_choose_and_nothing_is_written(
-    opened: OpenPage, marks: Marks
-) -> None:
+def test_the_newest_proposal_is_shown_and_nothing_is_written(opened: OpenPage, marks: Marks) -> None:
     marks.save("Ada", Pressure=[])
     marks.propose("2", Pressure=[4])
     marks.propose("1", Pressure=[2, 3])  # the newer one, though the first by its name

@@ -71,9 +71,7 @@ def test_on_an_empty_store_one_button_leads_on(open_page: OpenPage, page: str, b
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_names_of_anything_are_drawn_as_text(
-    open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str
-) -> None:
+def test_any_name_is_only_text(open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str) -> None:
     """Of datasets, instances, runs, papers, sets, people and models, in all that Streamlit reads as Markdown."""
     raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": f"{HOSTILE} \u202e"}
     raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
@@ -102,9 +100,7 @@ def test_names_of_anything_are_drawn_as_text(
 
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(("page", "params", "name"), LINKS)
-def test_a_link_to_what_is_not_there_says_so_once(
-    open_page: OpenPage, page: str, params: dict[str, str], name: str
-) -> None:
+def test_a_dead_link_says_so_once(open_page: OpenPage, page: str, params: dict[str, str], name: str) -> None:
     app = open_page(page, **params)
     warnings = [text for text in app.problems.splitlines() if name in text]
     assert len(warnings) == (len(params) if name == "nonsense" else 1)
@@ -123,9 +119,7 @@ def raising(error: Exception) -> Any:
 
 
 @pytest.mark.usefixtures("sample_store")
-def test_an_error_in_a_dialog_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_dialog_fails_in_a_line(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(JobBoard, "start", raising(REFUSED))
     app = drawn(run_dialog, "start", "sample_data").press("Start")
     assert app.problems == str(REFUSED)

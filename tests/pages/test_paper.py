@@ -54,9 +54,7 @@ def test_pasted_text_is_read_and_an_id_is_no_path(open_page: OpenPage) -> None:
     assert app.address["paper"].startswith("open-")
 
 
-def test_an_upload_is_searched_kept_when_that_is_asked_for_renamed_and_removed(
-    open_page: OpenPage, own: OwnPapers
-) -> None:
+def test_an_upload_is_searched_kept_renamed_and_removed(open_page: OpenPage, own: OwnPapers) -> None:
     app = uploaded(open_page, ("salt.txt", TEXT.encode()), h=HYPOTHESIS).finish()
     assert app.address["paper"].startswith("open-")
     assert "to read first" in app.words
@@ -82,9 +80,7 @@ def shown(app: App) -> dict[str, Any]:
     return data
 
 
-def test_a_model_is_asked_about_a_paper_on_a_click_and_what_it_said_is_kept(
-    open_page: OpenPage, own: OwnPapers
-) -> None:
+def test_a_model_is_asked_on_a_click_and_what_it_said_is_kept(open_page: OpenPage, own: OwnPapers) -> None:
     ref = str(own.save(paper_of_file(tea.TEXT.encode(), "tea.txt"), "Tea", tea.HYPOTHESIS).id)
     with scripted(answering(tea.model)) as server:
         app = open_page("paper", with_server(server.url), paper=ref, r="bm25").finish()

@@ -148,6 +148,15 @@ def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
         start.import_dialog(info)
 
 
+def raising(error: Exception) -> Callable[..., None]:
+    """A function that fails so."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
 def finished_runs(store: Store, *names: str, dataset: str = "sample_data", **options: Any) -> dict[str, str]:
     """Ids of runs over a dataset, by retriever."""
     return {name: run(store, dataset, name, **options).id for name in names}

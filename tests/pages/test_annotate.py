@@ -17,7 +17,7 @@ from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.annotation.scripted_model import save_proposal
 from tests.annotation.test_differences import annotation, as_dict
-from tests.pages.app import App, OpenPage
+from tests.pages.app import App, OpenPage, raising
 
 TEXT = b"# Tea\n\n## Results\n\nPressure fell by 3 mmHg. It fell in women too. Nobody died. Sleep was the same.\n"
 
@@ -99,13 +99,10 @@ def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage,
 
 
 def test_a_failed_save_loses_nothing(opened: OpenPage, marks: Marks, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy(*_: object) -> None:
-        raise StoreError("the store", "is busy", "Try again.")
-
     marks.save("Ada", One=[2])
     app = opened()
     with monkeypatch.context() as changed:
-        changed.setattr(Annotations, "edit", busy)
+        changed.setattr(Annotations, "edit", raising(StoreError("the store", "is busy", "Try again.")))
         app.text_input(key="new-aspect-text").input("Nobody died")
         app.press("Add aspect")
     assert "Not saved." in app.words

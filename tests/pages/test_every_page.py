@@ -4,7 +4,6 @@ import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit import config
@@ -24,7 +23,7 @@ from evidencebench_core.reliability.read_items import SAMPLE as ITEMS
 from evidencebench_core.reliability.read_items import read_items
 from evidencebench_core.runs import RunStore
 from tests.factories import written
-from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, run_dialog
+from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, raising, run_dialog
 
 HOSTILE = "<b>nonsense</b> :red[x] $a$ ![i](j)"
 PAGES = {  # the page, and the button that leads on from an empty store
@@ -109,13 +108,6 @@ def test_a_dead_link_says_so_once(open_page: OpenPage, page: str, params: dict[s
 
 
 REFUSED = SettingError("bm25", "cannot *begin*", "Wait.")
-
-
-def raising(error: Exception) -> Any:
-    def raised(*args: object) -> None:
-        raise error
-
-    return raised
 
 
 @pytest.mark.usefixtures("sample_store")

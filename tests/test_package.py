@@ -33,15 +33,10 @@ def test_a_wheel_is_whole_and_works_on_its_own(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     with ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "there")
-    folders = {
-        "evidencebench_core": "evidencebench_core",
-        "pages": f"{APP}/pages",
-        "components": f"{APP}/components",
-    }
-    for folder, target in folders.items():
+    for folder, place in {"evidencebench_core": "", "pages": APP, "components": APP}.items():
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and path.suffix != ".pyc":
-                assert (tmp_path / "there" / target / path.relative_to(ROOT / folder)).is_file(), path
+                assert (tmp_path / "there" / place / path.relative_to(ROOT)).is_file(), path
     assert (tmp_path / "there" / APP / ".streamlit" / "config.toml").is_file()
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "there")}
     done = subprocess.run(

@@ -29,8 +29,7 @@ assert not main(["--version"])
 """
 FIND = """
 from evidencebench_core.cli import main
-words = ["find", "README.md", "--retriever", "bm25", "A paper has 170 sentences."]
-assert not main(words)
+assert not main(["find", "README.md", "--retriever", "bm25", "A paper has 170 sentences."])
 """
 PAGES = """
 from evidencebench_core.cli import main
@@ -42,8 +41,6 @@ app.query_params["instance"] = "sample_trial"
 assert not app.run().exception
 assert not app.switch_page("pages/runs.py").run().exception
 """.replace("ROOT", str(ROOT))
-
-
 READ = """
 from evidencebench_core.papers.read import paper_of_file
 paper_of_file(b"Tea is hot.", "")

@@ -1,5 +1,7 @@
 """Aspects of two annotators matched, their disagreements, and the consensus."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,10 +17,11 @@ from evidencebench_core.annotation.differences import (
 from evidencebench_core.annotation.model import Annotation, MarkedAspect
 from evidencebench_core.errors import PaperError
 
-Marks = dict[str, tuple[int, ...]]
+Marks = Mapping[str, Sequence[int]]
 
 
 def annotation(who: str, marks: Marks, results: tuple[str, ...] = (), n_sentences: int = 10) -> Annotation:
+    """What somebody marked by hand, by the texts of the aspects."""
     aspects = tuple(
         MarkedAspect(f"aspect_{number}", text, text in results, tuple(sorted(indices)))
         for number, (text, indices) in enumerate(marks.items())
@@ -30,8 +33,8 @@ ADA = annotation("Ada", {"Design": (1, 2), "Dose": (4,), "Harm": (7,)}, ("Harm",
 BEN = annotation("Ben", {"dose ": (4, 5), "Design": (2,), "Cost": (9,)})
 
 
-def as_dict(found: Annotation) -> Marks:
-    return {aspect.text: aspect.sentences for aspect in found.aspects}
+def as_dict(annotation: Annotation) -> Marks:
+    return {aspect.text: aspect.sentences for aspect in annotation.aspects}
 
 
 def test_aspects_are_matched_by_what_they_say_whatever_their_place() -> None:

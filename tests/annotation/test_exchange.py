@@ -58,9 +58,7 @@ def test_marks_go_to_the_same_papers_elsewhere(
         {"n_made": 10**12, "aspects": [{"id": "x", "text": "D"}]},
     ],
 )  # fmt: skip
-def test_what_no_edit_could_have_made_stays_out(
-    store: Store, tmp_path: Path, change: dict[str, object]
-) -> None:
+def test_what_no_edit_could_make_stays_out(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
     key, path = instance_key(store.dataset("tiny"), "tiny_1"), tmp_path / "marks.json"
     annotation = Annotation("Ada", "", 12).add_aspect("Dose").as_dict() | change
     path.write_text(json.dumps([{"paper": key, "name": "x", "annotation": annotation}]))

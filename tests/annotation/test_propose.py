@@ -1,18 +1,19 @@
 """A model's proposal: one conversation a paper, nothing paid twice, an annotation that people decide on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evidencebench_core.annotation.differences import decide, open_proposals
 from evidencebench_core.annotation.export import exported_annotations
 from evidencebench_core.annotation.model import Annotation
-from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
+from evidencebench_core.annotation.propose import ProposalInput, echoed_sentences, proposal_plan, windows
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError
@@ -50,11 +51,8 @@ def proposed(
     """What a scripted model proposes, and how often it was asked."""
     with scripted(answering(step)) as server:
         llm = LLM(Connection(server.url, "s"), store, budget or Budget(), 1)
-        try:
-            for _ in execute(proposal_plan(store, [given], "m", llm=llm)):
-                pass
-        except BudgetReachedError:
-            assert budget
+        with suppress(BudgetReachedError):
+            list(execute(proposal_plan(store, [given], "m", llm=llm)))
         return Annotations(store).get(given.paper, "model:m") or NOTHING, len(server.requests)
 
 
@@ -137,3 +135,37 @@ def test_only_what_people_decided_is_exported(store: Store) -> None:
     annotations.save(given.paper, Annotation("Ben", "H.", 24).add_aspect("His", sentences=[2]))
     assert "consensus" in exported_annotations(store).left_out["tea"]
     assert len(exported_annotations(store, annotator="Ben").instances) == 1
+
+
+def test_windows_by_hand() -> None:
+    assert windows(23) == ((0, 10), (5, 15), (10, 20), (15, 23), (20, 23))
+    assert (windows(5), windows(0)) == (((0, 5),), ())
+
+
+@given(st.integers(1, 400))
+def test_every_sentence_but_the_first_five_is_shown_twice(n: int) -> None:
+    shown = [sum(start <= index < stop for start, stop in windows(n)) for index in range(n)]
+    assert shown == [1 if index < 5 else 2 for index in range(n)]
+
+
+SENTENCES = [f"Word{n} beta{n} gamma{n} delta{n} epsilon{n}." for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "echoes", "meant"),
+    [
+        ([7], {7: "Word7 beta7 gamma7 - why"}, {7}),
+        ([2], {2: "word7 beta7 gamma7"}, {7}),  # counted within the window
+        ([6, 7], {6: "nothing of this kind"}, None),
+        ([6, 17], {}, {6}),  # without words one stays, and one beyond the window does not
+        ([17], {17: "Word17 beta17 gamma17"}, None),
+    ],
+)
+def test_words_by_an_index_decide(chosen: list[int], echoes: dict[int, str], meant: set[int] | None) -> None:
+    assert echoed_sentences(SENTENCES, (5, 15), chosen, echoes) == meant
+
+
+@given(st.lists(st.integers(-3, 30), max_size=8), st.dictionaries(st.integers(-3, 30), st.text(max_size=50)))
+def test_only_sentences_of_the_window_are_meant(chosen: list[int], echoes: dict[int, str]) -> None:
+    meant = echoed_sentences(SENTENCES, (5, 15), chosen, echoes)
+    assert (meant or set()) <= set(range(5, 15))

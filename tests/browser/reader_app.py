@@ -7,13 +7,9 @@ import streamlit as st
 from components.answers.labels import Badge
 from components.answers.prose import Sentence, answer_prose
 from components.paper_view import PaperEvent, paper_view
-from tests.browser import reader_views
+from tests.browser.reader_views import hostile_view, short_view, stress_view
 
-VIEWS = {
-    "short": reader_views.short_view,
-    "stress": reader_views.stress_view,
-    "hostile": reader_views.hostile_view,
-}
+VIEWS = {"short": short_view, "stress": stress_view, "hostile": hostile_view}
 
 st.set_page_config(page_title="Reader", layout="wide")
 state = st.session_state

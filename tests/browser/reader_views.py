@@ -1,10 +1,14 @@
 """Papers to try the reader on: a short one, one as large as the data has, one that means harm."""
 
-from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
-from evidencebench_core.export.reader import PaperView, System
+from dataclasses import replace
+
+from evidencebench_core.data import instance_from
+from evidencebench_core.data.model import Aspect, Instance
+from evidencebench_core.export.reader import PaperView, System, view_of
 from evidencebench_core.export.shared_words import shared_words
 from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.bm25 import Bm25
+from tests.factories import raw_instance
 
 HOSTILE = (
     "<h1>Not a <b>heading</b></h1>",
@@ -23,19 +27,15 @@ HOSTILE = (
 )
 
 
-def short_view() -> PaperView:
-    """Twelve sentences, every mark once or more.
-
-    Picks of A are 3, 6, 4; A1 {3, 8} and A2 {4, 9} are covered, A3 {10} and A4 {7} are not. So 3 and 4
-    are both, 6 is picked, 8 and 9 are gold, 7 and 10 are missed.
-    """
+def short_paper() -> Instance:
+    """Twelve sentences; the results are A3 and A4."""
     sentences = (
-        "Night work and vitamin D in hospital employees",
-        "We asked whether night work goes with lower vitamin D.",
-        "Methods",
+        "# Night work and vitamin D in hospital employees",
+        "> We asked whether night work goes with lower vitamin D.",
+        "# Methods",
         "We recruited 140 employees of one hospital.",
         "Serum was measured by immunoassay.",
-        "Results",
+        "# Results",
         "The median age was 34 years.",
         "Women on night shifts had lower levels (p = 0.01).",
         "In all, 140 employees took part.",
@@ -43,22 +43,18 @@ def short_view() -> PaperView:
         "Levels in men did not differ (p = 0.25).",
         "Sponsors had no part in this work.",
     )
-    headings = {0, 2, 5}
-    return PaperView(
-        paper="short",
-        sentences=sentences,
-        sentence_types=tuple(
-            "section_name" if i in headings else "abstract" if i == 1 else "normal_paragraph"
-            for i in range(len(sentences))
-        ),
-        aspects=(
-            Aspect("a", (3, 8), False, "A1", "How many took part"),
-            Aspect("b", (4, 9), False, "A2"),
-            Aspect("c", (10,), True, "A3", "No difference in men"),
-            Aspect("d", (7,), True, "A4", "Lower levels in women"),
-        ),
-        systems=(System("bm25", (3, 6, 4)), System("dense", (7, 10))),
-    )
+    aspects = {"a": (3, 8), "b": (4, 9), "c": (10,), "d": (7,)}
+    texts = {"a": "How many took part", "c": "No difference in men", "d": "Lower levels in women"}
+    return instance_from("short", raw_instance(sentences, aspects, ("c", "d"), aspect_texts=texts))
+
+
+def short_view() -> PaperView:
+    """Every mark once or more.
+
+    Picks of A are 3, 6, 4; A1 {3, 8} and A2 {4, 9} are covered, A3 {10} and A4 {7} are not. So 3 and 4
+    are both, 6 is picked, 8 and 9 are gold, 7 and 10 are missed.
+    """
+    return view_of(short_paper(), systems=(System("bm25", (3, 6, 4)), System("dense", (7, 10))))
 
 
 def stress_view(n_sentences: int = 794, n_aspects: int = 36) -> PaperView:
@@ -77,29 +73,19 @@ def stress_view(n_sentences: int = 794, n_aspects: int = 36) -> PaperView:
     )
 
 
-def hostile_view() -> PaperView:
-    """`HOSTILE` as sentences, and markup wherever else a text goes; "script" and two words more are underlined."""
-    query = Query(
-        "Script 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 letters", HOSTILE, ("normal_paragraph",) * len(HOSTILE), ("",) * len(HOSTILE)
-    )
-    return PaperView(
-        paper="<b>hostile",
-        sentences=HOSTILE,
-        sentence_types=("section_name", *("normal_paragraph" for _ in HOSTILE[1:])),
-        aspects=(
-            Aspect("a", (0, 1, 4, 5, 8), True, "<i>A1", "<script>window.hacked = 1</script>"),
-            Aspect("b", (2, 4, 6), False, "A2"),
-        ),
-        systems=(System("<img src=x onerror=window.hacked=1>", (1, 3, 4)), System("dense", (4, 5, 8))),
-        words=shared_words(query, Bm25()),
-    )
-
-
-def instance_of(view: PaperView) -> Instance:
-    """A view's paper and aspects as an instance, whose hypothesis means harm."""
-    n = len(view.sentences)
-    gold = EvidenceSet(n, view.aspects, n, n)
+def hostile_paper() -> Instance:
+    """`HOSTILE` as sentences, the first a heading, and markup wherever else a text goes."""
+    lines, aspects = (f"# {HOSTILE[0]}", *HOSTILE[1:]), {"a": (0, 1, 4, 5, 8), "b": (2, 4, 6)}
     hypothesis = f"{HOSTILE[1]} \u202e</script><script>window.hacked = 1</script>"
-    return Instance(
-        view.paper, hypothesis, "a paper", view.sentences, view.sentence_types, ("",) * n, gold, {}
-    )
+    instance = instance_from("<b>hostile", raw_instance(lines, aspects, ("a",), hypothesis=hypothesis))
+    first, second = instance.evidence.aspects
+    first = replace(first, label="<i>A1", text="<script>window.hacked = 1</script>")
+    return replace(instance, evidence=replace(instance.evidence, aspects=(first, second)))
+
+
+def hostile_view() -> PaperView:
+    """That paper; "script" and two words more are underlined."""
+    systems = (System("<img src=x onerror=window.hacked=1>", (1, 3, 4)), System("dense", (4, 5, 8)))
+    paper = hostile_paper()
+    query = Query("Script 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 letters", HOSTILE, paper.sentence_types, paper.sections)
+    return view_of(paper, systems=systems, words=shared_words(query, Bm25()))

@@ -6,22 +6,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import execute, plan
+from evidencebench_core.runs import run
 from tests.browser.settling import press, settled
 
-TASK = "er@10"
-pytestmark = pytest.mark.flow
 
-
-def run_of(store: Store, dataset: str, retriever: str) -> str:
-    """Id of a run over a dataset."""
-    planned = plan(store, dataset, retriever, tasks=[TASK])
-    list(execute(planned))
-    return planned.spec.id
-
-
+@pytest.mark.flow
 def test_a_click_on_a_mark_counts_once(page: Page, app_url: str, store: Store) -> None:
-    page.goto(f"{app_url}/analyse?dataset=sample_data&task=er@10&runs={run_of(store, 'sample_data', 'bm25')}")
+    bm25 = run(store, "sample_data", "bm25", tasks=["er@10"])
+    page.goto(f"{app_url}/analyse?dataset=sample_data&task=er@10&runs={bm25.id}")
     mark = page.locator(".js-plotly-plot .scatterlayer .point").first
     expect(mark).to_be_visible()
     settled(page)

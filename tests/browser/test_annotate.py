@@ -3,26 +3,20 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
+from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
-from evidencebench_core.llm import LLM, Connection
 from evidencebench_core.papers import Paper
-from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.runs import execute
-from tests.annotation.scripted_model import scripted_answer
+from evidencebench_core.papers.own import OwnPaper, OwnPapers
+from tests.annotation.scripted_model import save_proposal
 from tests.browser.settling import sentence, settled
-from tests.llm.server import answering, reply, scripted
-
-HYPOTHESIS = "Exposure in early life changes later health."
-WORDS = ("adjudication", "volunteers")  # each stands in one sentence of the paper
 
 
-def kept(store: Store, name: str) -> str:
-    """The number of a sample paper in the store."""
+def kept(store: Store, name: str) -> OwnPaper:
+    """A sample paper among those of one's own."""
     instance = store.get("sample_data", "sample_cohort")
     paper = Paper(name, name, instance.sentences, instance.sentence_types, "text", {}, ())
-    return str(OwnPapers(store).save(paper, name, HYPOTHESIS).id)
+    return OwnPapers(store).save(paper, name, "Exposure in early life changes later health.")
 
 
 def open_as(name: str, page: Page, address: str) -> None:
@@ -35,12 +29,10 @@ def open_as(name: str, page: Page, address: str) -> None:
 
 @pytest.mark.flow
 def test_a_proposal_is_decided_by_keys(page: Page, app_url: str, store: Store) -> None:
-    number = kept(store, "Proposed")
-    given = ProposalInput(f"own:{number}", aspects=tuple(f"It is about {word}" for word in WORDS))
-    with scripted(answering(lambda sent: reply(scripted_answer(sent)))) as server:
-        for _ in execute(proposal_plan(store, [given], "m", llm=LLM(Connection(server.url, ""), store))):
-            pass
-    open_as("Ada", page, f"{app_url}/annotate?paper={number}")
+    own = kept(store, "Proposed")
+    proposal = Annotation("model:m", own.hypothesis, own.n_sentences).add_aspect("First", sentences=[12])
+    save_proposal(store, own.key, proposal.add_aspect("Second", sentences=[30]))
+    open_as("Ada", page, f"{app_url}/annotate?paper={own.id}")
     expect(page.get_by_text("1 of 4", exact=False)).to_be_visible()
     for key, place in (("j", 2), ("k", 1)):  # the desk's, not the reader's
         page.wait_for_load_state("networkidle")
@@ -61,14 +53,13 @@ def test_a_proposal_is_decided_by_keys(page: Page, app_url: str, store: Store) -
         if left > 1:
             expect(page.get_by_text(f"1 of {left}", exact=False)).to_be_visible()
     expect(page.get_by_text("Everything is decided.")).to_be_visible()
-    annotation = Annotations(store).get(given.paper, "Ada")
+    annotation = Annotations(store).get(own.key, "Ada")
     assert annotation is not None
-    assert [aspect.text for aspect in annotation.aspects] == [f"It is about {WORDS[0]}"]
+    assert [aspect.text for aspect in annotation.aspects] == ["First"]
 
 
 def test_an_aspect_by_digit_and_a_mark_by_click(page: Page, app_url: str, store: Store) -> None:
-    number = kept(store, "Marked")
-    open_as("Ben", page, f"{app_url}/annotate?paper={number}")
+    open_as("Ben", page, f"{app_url}/annotate?paper={kept(store, 'Marked').id}")
     page.get_by_label("New study aspect").fill("What was measured")
     page.get_by_role("button", name="Add aspect").click()
     expect(page.get_by_label("A1 says")).to_be_visible()  # it is chosen: a click marks for it

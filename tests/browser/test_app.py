@@ -104,9 +104,7 @@ def test_the_scroll_of_the_list_is_kept(page: Page, app_url: str) -> None:
 
 
 @pytest.mark.flow
-def test_runs_are_started_compared_and_travel_to_the_reader(
-    page: Page, app_url: str, own_dataset: str
-) -> None:
+def test_runs_are_started_compared_and_go_to_the_reader(page: Page, app_url: str, own_dataset: str) -> None:
     page.goto(f"{app_url}/runs?dataset={own_dataset}")
     press(page, "Start a run")  # bm25 is chosen
     dialog = page.get_by_role("dialog")

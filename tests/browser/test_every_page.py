@@ -19,7 +19,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.reliability.read_items import SAMPLE, ingest_items
-from evidencebench_core.runs import RunStore, execute, plan
+from evidencebench_core.runs import run
 from evidencebench_core.tasks import TASKS
 from tests.answers.judging import add_sample
 from tests.browser.conftest import DESKTOP
@@ -51,7 +51,6 @@ PAGES = {  # the address, and what it shows once it is whole
     "/answers?part=answer&question=migraine&system=Magpie&sentence=3": ".prose .one",
 }
 
-
 # Streamlit looks for the app's root by asking for /PAGE/_stcore.
 _STREAMLITS = "/_stcore/|Failed to load resource"
 
@@ -59,11 +58,11 @@ _STREAMLITS = "/_stcore/|Failed to load resource"
 @pytest.fixture(scope="module")
 def links(store: Store) -> dict[str, str]:
     """Ids for the addresses: of runs, by retriever, and of a kept paper that Ada and Ben have marked."""
-    for retriever in SAMPLE_RUNS:  # whatever tests before this file have run
-        list(execute(plan(store, "sample_data", retriever, tasks=tuple(TASKS))))
+    tasks = tuple(TASKS)  # whatever tests before this file have run
+    runs = {name: run(store, "sample_data", name, tasks=tasks).id for name in SAMPLE_RUNS}
     for question in QUESTIONS:
         for wording in variants_for(store, "sample_data", question):
-            list(execute(plan(store, "sample_data", "bm25", tasks=tuple(TASKS), variant=wording)))
+            run(store, "sample_data", "bm25", tasks=tasks, variant=wording)
     text = "# Tea\n\n## Results\n\n" + " ".join(f"Pressure fell by {n} mmHg." for n in range(30))
     own = OwnPapers(store).save(read_paper(text.encode(), "tea.md"), "Tea", "Tea lowers pressure.")
     for annotator, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):
@@ -72,7 +71,6 @@ def links(store: Store) -> dict[str, str]:
     ingest_items(store, SAMPLE, "sample")
     ask_scripted(store, "sample", ("baseline", "few-shot"), ("always-yes", "word-overlap"))
     add_sample(store)
-    runs = {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
     return {**runs, "paper": str(own.id)}
 
 

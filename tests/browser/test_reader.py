@@ -35,9 +35,6 @@ def focused(reader: Locator, *steps: tuple[str, int]) -> None:
         expect(reader.locator(".s:focus")).to_have_attribute("data-i", str(index))
 
 
-# -- what is drawn ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.flow
 def test_draws_every_sentence_with_its_mark(opened: Open) -> None:
     reader = opened()
@@ -60,9 +57,7 @@ def test_draws_every_sentence_with_its_mark(opened: Open) -> None:
 
 
 @pytest.mark.flow
-def test_hostile_text_is_only_text_on_a_narrow_dark_page_too(
-    new_page: Callable[..., Page], opened: Open
-) -> None:
+def test_hostile_text_is_only_text_on_a_dark_phone_too(new_page: Callable[..., Page], opened: Open) -> None:
     page = new_page(viewport=PHONE, color_scheme="dark")
     reader = opened("hostile", page)
     expect(reader).to_have_class(re.compile("dark"))
@@ -77,9 +72,6 @@ def test_hostile_text_is_only_text_on_a_narrow_dark_page_too(
     assert directions == ["ltr", "rtl", "rtl"]
     assert reader.locator(".page").evaluate("page => page.scrollWidth - page.clientWidth") == 0
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-
-
-# -- clicks, keys and Python --------------------------------------------------------------------------------
 
 
 @pytest.mark.flow
@@ -147,9 +139,7 @@ def test_keys_walk_the_evidence_and_are_listed(page: Page, opened: Open) -> None
         expect(reader.locator(".s:focus")).to_have_attribute("data-i", str(index))
 
 
-def test_of_two_components_the_one_with_the_focus_has_the_keys_else_the_main_one(
-    page: Page, opened: Open
-) -> None:
+def test_the_component_with_the_focus_has_the_keys_else_the_main_one(page: Page, opened: Open) -> None:
     reader = opened("short&answer=1")
     here = page.locator(".prose .here")
     for key, words in (("j", "Sentence b"), ("n", "Sentence c"), ("k", "Sentence b")):
@@ -185,9 +175,6 @@ def test_keys_stay_off_once_they_are_turned_off(page: Page, opened: Open) -> Non
     page.keyboard.press("Escape")
     expect(keys).to_have_count(0)
     focused(reader, ("j", 3))
-
-
-# -- the minimap, and large papers --------------------------------------------------------------------------
 
 
 def test_the_minimap_follows_the_pointer(page: Page, opened: Open) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store
 from evidencebench_core.export.site import publish
-from evidencebench_core.runs import execute, plan
+from evidencebench_core.runs import run
 from tests.browser.conftest import DESKTOP
 from tests.browser.settling import BACKGROUNDS, PHONE, assert_accessible, assert_fits, sentence
 
@@ -16,7 +16,7 @@ from tests.browser.settling import BACKGROUNDS, PHONE, assert_accessible, assert
 def test_pages_open_from_a_file_and_an_address_names_a_sentence(
     new_page: Callable[..., Page], store: Store, own_dataset: str, tmp_path: Path
 ) -> None:
-    runs = [list(execute(plan(store, own_dataset, name)))[-1].run_id for name in ("abstract-tail", "bm25")]
+    runs = [run(store, own_dataset, name).id for name in ("abstract-tail", "bm25")]
     publish(store, runs, tmp_path / "site", ["er@10"])
     page = new_page()
     heard: list[str] = []  # what it asks for, and what anything in it says

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from evidencebench_core.data.model import Instance
 from evidencebench_core.export.reader import Drawing, show
 from evidencebench_core.words import visible
-from tests.browser.reader_views import HOSTILE, hostile_view, instance_of, short_view
+from tests.browser.reader_views import HOSTILE, hostile_paper, short_paper, short_view
 from tests.browser.settling import BACKGROUNDS, sentence
 
 _RENDER = """async ([script, state]) => {
@@ -42,11 +42,9 @@ def rendered(page: Page) -> Callable[..., Drawing]:
 
 
 @pytest.mark.flow
-def test_clicks_come_back_and_systems_change_without_python(
-    page: Page, rendered: Callable[..., Drawing]
-) -> None:
+def test_clicks_come_back_and_systems_need_no_python(page: Page, rendered: Callable[..., Drawing]) -> None:
     systems = {system.name: system.picks for system in short_view().systems}
-    drawing = rendered(instance_of(short_view()), systems)
+    drawing = rendered(short_paper(), systems)
     assert drawing.widget is not None
     expect(page.locator(".reader")).to_have_css("height", "500px")
 
@@ -74,10 +72,8 @@ def test_clicks_come_back_and_systems_change_without_python(
 
 
 @pytest.mark.flow
-def test_hostile_text_is_only_text_and_the_notebook_keeps_its_style(
-    page: Page, rendered: Callable[..., Drawing]
-) -> None:
-    rendered(instance_of(hostile_view()), None)
+def test_hostile_text_is_only_text_and_styles_stay(page: Page, rendered: Callable[..., Drawing]) -> None:
+    rendered(hostile_paper(), None)
     texts = "all => all.map((one) => one.textContent)"
     assert page.locator(".s .t > span:first-child").evaluate_all(texts) == list(map(visible, HOSTILE))
     assert page.evaluate("window.hacked") is None

@@ -11,7 +11,7 @@ import pytest
 
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
-from evidencebench_core.runs import execute, plan
+from evidencebench_core.runs import run
 from tests.factories import tiny_dataset, written
 from tests.llm.server import Scripted, answering, scripted
 
@@ -90,8 +90,7 @@ def tiny(command: Command, tiny_file: Path) -> Path:
 @pytest.fixture
 def two_runs(tiny: Path) -> tuple[str, str]:
     """Ids of an oracle and a lead run over ``tiny``."""
-    oracle, lead = (list(execute(plan(open_store(), "tiny", name)))[-1].run_id for name in ("oracle", "lead"))
-    return oracle, lead
+    return run(open_store(), "tiny", "oracle").id, run(open_store(), "tiny", "lead").id
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

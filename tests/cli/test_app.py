@@ -19,9 +19,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, s
     return calls
 
 
-def test_the_app_of_this_repository_serves_this_machine_only(
-    command, starts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_localhost_is_served(command, starts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = tmp_path / "s.sqlite"
     command("app", "--store", store)
     command("app", "--port", "8600", "--no-browser", "--no-token")
@@ -67,9 +65,7 @@ def test_the_sample_is_in_the_store_before_the_app_opens(command, starts) -> Non
     assert len(starts) == 2
 
 
-def test_an_installed_app_is_preferred_to_what_happens_to_stand_beside_the_package(
-    command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_installed_app_is_preferred(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(APP, "__file__", str(tmp_path / "core" / "cli" / "app.py"))
     assert "has no app beside it" in command("app").err
     for place in (tmp_path, tmp_path / "core" / "_app"):

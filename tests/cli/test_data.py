@@ -42,9 +42,7 @@ def test_show_neutralises_what_would_steer_the_terminal(command: Command, tmp_pa
         assert "[U+001B][31mRed[U+009B] tea" in out
 
 
-def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes(
-    command: Command, tiny: Path
-) -> None:
+def test_what_is_kept_is_renamed_and_nothing_is_deleted_without_yes(command: Command, tiny: Path) -> None:
     run, own = command.run("lead"), OwnPapers(open_store()).save(PAPER, "First")
     assert [row["name"] for row in command.json("list", "papers")] == ["First"]
     names = (("run", run[:6], "ours"), ("paper", "First", "Second"), ("dataset", "tiny", "mine"))
@@ -58,9 +56,7 @@ def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes
         assert command.json("list", f"{kind}s") == []
 
 
-def test_the_cache_of_embeddings_is_emptied_when_that_is_confirmed(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cache_is_emptied(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(tmp_path))
     (tmp_path / "embeddings.sqlite").write_bytes(b"vectors")
     codes = [command("delete", "embeddings", "all", *words).code for words in ((), ("--yes",))]

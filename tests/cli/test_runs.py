@@ -46,9 +46,7 @@ def test_variants_add_up(command: Command, tiny: Path) -> None:
     assert [name.partition(",")[0] for name in names] == [f"spelling:n={n}" for n in (1, 2, 3, 10, 20, 50)]
 
 
-def test_failed_instances_end_with_1_and_are_tried_again(
-    command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_is_1_and_is_retried(command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = Lead.retrieve
 
     def fails_once(self: Lead, query: Query) -> Retrieval:
@@ -65,9 +63,7 @@ def test_failed_instances_end_with_1_and_are_tried_again(
     assert command.json(*RUN, "lead", "--task", "er@10")["runs"][0]["n_failed"] == 0
 
 
-def test_a_file_is_scored_and_an_exported_ranking_imported(
-    command: Command, tiny: Path, tmp_path: Path
-) -> None:
+def test_a_file_is_scored_and_an_exported_run_imported(command: Command, tiny: Path, tmp_path: Path) -> None:
     # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}
     path = written({"tiny_0": [5, 0], "tiny_1": []}, tmp_path / "predictions.json")
     words = ("score-file", "--dataset", "tiny", "--predictions", path, "--task", "er@optimal")
@@ -86,9 +82,7 @@ def test_a_file_is_scored_and_an_exported_ranking_imported(
 
 
 @pytest.mark.parametrize("form", ["trec", "qrels", "csv", "json", "predictions"])
-def test_every_format_goes_to_stdout_and_to_the_same_file(
-    command: Command, tiny: Path, tmp_path: Path, form: str
-) -> None:
+def test_every_format_is_the_same_in_a_file(command: Command, tiny: Path, tmp_path: Path, form: str) -> None:
     run, out = command.run("lead", "--task", "er@3", "--limit", "5"), tmp_path / "out"
     words = ("export", run, "--format", form, "--task", "er@3")
     printed, filed = command(*words), command(*words, "--out", out)

@@ -20,9 +20,7 @@ TRAIN = ("train-ranker", "--dataset", "sample")
 RUN = ("run", "--task", "er@10", "--json", "--retriever")
 
 
-def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(
-    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_checks_trains_keeps_and_warns(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
     monkeypatch.setattr(encoding, "encode", hashed_vectors)
     monkeypatch.setattr(training, "N_EPOCHS", 1)

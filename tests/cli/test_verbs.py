@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -12,17 +13,15 @@ from tests.cli.conftest import Command
 from tests.factories import written
 
 
-def verbs(command: object = None, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The words of every verb that typer reads."""
-    found = typer.main.get_command(app) if command is None else command
-    if hasattr(found, "commands"):
-        for name, inner in found.commands.items():
-            yield from verbs(inner, (*words, name))
-    else:
-        yield words
+def verbs(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The words of every verb that typer reads, and its help."""
+    if not hasattr(command, "commands"):
+        yield words, command.help
+    for name, verb in getattr(command, "commands", {}).items():
+        yield from verbs(verb, (*words, name))
 
 
-VERBS = sorted(verbs())
+VERBS = dict(sorted(verbs(typer.main.get_command(app))))
 READING = [  # calls that print data, on the store of `tiny` with a run RUN of lead
     *("list datasets", "list instances", "list runs", "list papers", "list items", "list answers"),
     *("show tiny_0", "retrievers", "retrievers bm25", "backup OUT", "ingest TINY --name again"),
@@ -66,9 +65,7 @@ def test_help_lists_every_verb_below_a_heading() -> None:
     )
 
 
-def test_an_analysis_answers_first_and_leaves_single_rows_to_a_file(
-    command: Command, places: dict[str, str]
-) -> None:
+def test_an_analysis_answers_first_and_rows_go_to_a_file(command: Command, places: dict[str, str]) -> None:
     words = ("analyse", "missed", places["RUN"], "--task", "er@10")
     _, answer, *lines = command(*words).out.splitlines()
     assert answer.startswith("lead misses ")
@@ -77,9 +74,7 @@ def test_an_analysis_answers_first_and_leaves_single_rows_to_a_file(
 
 @pytest.mark.usefixtures("hashing_encoder")
 @pytest.mark.parametrize("line", READING)
-def test_what_is_printed_is_no_python_and_json_is_one_document(
-    command: Command, places: dict[str, str], line: str
-) -> None:
+def test_what_is_printed_is_text_or_one_document(command: Command, places: dict[str, str], line: str) -> None:
     words = [places.get(word, word) for word in line.split()]
     printed = command(*words)
     assert printed.code == 0

@@ -13,7 +13,7 @@ import pytest
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.export.reader import FOLDER, PaperView, System, paper_key, show, view_data
 from evidencebench_core.retrievers import Retrieval
-from tests.browser.reader_views import hostile_view, instance_of, short_view, stress_view
+from tests.browser.reader_views import hostile_paper, hostile_view, short_paper, short_view, stress_view
 
 
 def test_data_of_a_small_paper() -> None:
@@ -54,7 +54,7 @@ def test_positions_the_paper_does_not_have_are_none_and_picks_are_refused() -> N
         view_data(replace(short_view(), systems=(System("bm25", ()),) * 4))
     for picks in ([0, -1], [0, 12]):
         with pytest.raises(SelectionError):
-            show(instance_of(short_view()), picks)
+            show(short_paper(), picks)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_data_is_json_one_letter_a_sentence_and_the_key_that_of_the_text() -> No
 
 def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:
     view = hostile_view()
-    drawn = show(instance_of(view), {one.name: one.picks for one in view.systems}, height=500)
+    drawn = show(hostile_paper(), {one.name: one.picks for one in view.systems}, height=500)
     markup = drawn._repr_html_()
     one_frame = [markup.removesuffix("</iframe>"), "</iframe>"]
     assert re.findall("<[^>]*>", markup) == one_frame
@@ -99,7 +99,7 @@ def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:
 
 
 def test_show_takes_a_retrieval_or_any_picks_or_none() -> None:
-    paper = instance_of(short_view())
+    paper = short_paper()
     assert '"marks": "...gg..gggg."' in show(paper).page
     alone = show(paper, Retrieval((3, 6, 4, 7), (4.0, 3.0, 2.0, 1.0), 3))
     assert '"marks": "...bb.pmggm."' in alone.page
@@ -110,7 +110,7 @@ def test_show_takes_a_retrieval_or_any_picks_or_none() -> None:
 
 
 def test_without_anywidget_a_drawing_is_the_frame_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    paper = instance_of(short_view())
+    paper = short_paper()
     drawn = show(paper, {"bm25": [3]})
     assert drawn.selected == (None, None, "bm25")
     assert drawn._repr_mimebundle_()[0].keys() == {"text/plain", "application/vnd.jupyter.widget-view+json"}

@@ -24,7 +24,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Step = Callable[["Handler"], None]
-Reply = tuple[int, Mapping[str, str], bytes]
+Headers = Mapping[str, str] | None
+Reply = tuple[int, Headers, bytes]
 """Status, headers and body."""
 
 
@@ -45,9 +46,7 @@ def reply(text: str | None = "DECISION: [1]", **choice: object) -> Step:
     return body(json.dumps(completion(text, **choice)).encode())
 
 
-def body(
-    content: bytes, kind: str = "application/json", code: int = 200, headers: Mapping[str, str] | None = None
-) -> Step:
+def body(content: bytes, kind: str = "application/json", code: int = 200, headers: Headers = None) -> Step:
     """Any content, whole."""
 
     def step(handler: Handler) -> None:
@@ -62,9 +61,7 @@ def body(
     return step
 
 
-def status(
-    number: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: object
-) -> Step:
+def status(number: int, message: str = "no", headers: Headers = None, **error: object) -> Step:
     """A failure in the protocol's form."""
     return body(json.dumps({"error": {"message": message, **error}}).encode(), code=number, headers=headers)
 

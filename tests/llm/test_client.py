@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,7 +13,6 @@ from evidencebench_core import errors
 from evidencebench_core.data.store import Store
 from evidencebench_core.llm import (
     LLM,
-    Answer,
     Budget,
     Connection,
     Message,
@@ -28,7 +28,7 @@ from tests.llm.server import Scripted, answering, body, completion, reply, reset
 KEY = "sk-verysecret0123456789"
 
 
-def question(text: str = "why?", **more: Any) -> Callable[[LLM], Awaitable[Answer]]:
+def question(text: str = "why?", **more: Any) -> Callable[[LLM], Awaitable[Any]]:
     return lambda llm: llm.chat([Message("user", text)], model="m", **more)
 
 
@@ -45,9 +45,6 @@ def answers_of(llm: LLM, *pieces: Callable[[LLM], Awaitable[Any]]) -> list[Any]:
 def ask_many(llm: LLM, n: int = 50, **more: Any) -> None:
     """So many questions."""
     list(results(llm, [(number, question(str(number), **more)) for number in range(n)]))
-
-
-# -- stored answers --------------------------------------------------------------------------------
 
 
 def test_an_answer_is_asked_for_once_wherever_its_server_is(store: Store) -> None:
@@ -105,9 +102,6 @@ def test_an_answer_that_cannot_be_kept_ends_the_run(store: Store, monkeypatch: p
     assert len(server.requests) <= 9
 
 
-# -- faults ----------------------------------------------------------------------------------------
-
-
 def test_what_passes_is_asked_again() -> None:
     later = status(503, headers={"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"})
     with scripted(later, reset(), reply("at last")) as server:
@@ -116,16 +110,10 @@ def test_what_passes_is_asked_again() -> None:
         assert (len(server.requests), llm.budget.spent.calls) == (3, 1)
 
 
-UNSUPPORTED: dict[str, Any] = {"param": "temperature", "code": "unsupported_parameter"}
-
-
 @pytest.mark.parametrize(
     ("step", "kind", "words", "n_requests"),
     [
-        *(
-            (status(n, f"no such key: {KEY}"), errors.LLMRejectedError, "no such key", 1)
-            for n in (401, 403, 404)
-        ),
+        *((status(n, f"no such {KEY}"), errors.LLMRejectedError, "no such", 1) for n in (401, 403, 404)),
         (status(400, "odd", param=["odd"]), errors.LLMRejectedError, "odd", 10),  # ten in a row
         (body(b"<html>"), errors.LLMAnswerError, None, 10),
         (status(429, "no money left", code="insufficient_quota"), errors.LLMUnreachableError, None, 1),
@@ -134,7 +122,7 @@ UNSUPPORTED: dict[str, Any] = {"param": "temperature", "code": "unsupported_para
         (status(400, "too large", param="max_tokens", code="bad"), errors.LLMRejectedError, "too large", 1),
         (status(400, "too large", param="max_completion_tokens"), errors.LLMRejectedError, "too large", 1),
         (status(400, "must be below 1", param="temperature"), errors.LLMRejectedError, "must be below 1", 1),
-        (status(400, "Unsupported", **UNSUPPORTED), errors.LLMRejectedError, "Unsupported", 2),
+        (status(400, param="temperature", code="unsupported_parameter"), errors.LLMRejectedError, None, 2),
     ],
 )
 def test_what_ends_a_run(step: Any, kind: type[errors.LLMError], words: str | None, n_requests: int) -> None:
@@ -217,26 +205,17 @@ def test_the_models_that_a_server_lists() -> None:
         listed_models(Connection(server.url, KEY))
 
 
-# -- replies are hostile until they are read ---------------------------------------------------------
-
-
-def with_usage(usage: str) -> Any:
-    """A completion with a usage that is written by hand."""
-    text = json.dumps(completion("paid"))
-    return body(text.replace(json.dumps(completion("paid")["usage"]), usage).encode())
-
-
-_COUNTS = [("NaN", "Infinity"), ('"7"', "2.25"), ("-1000000000", "true"), (10**300, "[1]")]
+COUNTS = [(math.nan, math.inf), ("7", 2.25), (-(10**9), True), (10**300, [1])]
 
 
 def test_a_paid_answer_is_kept_whatever_its_usage_says(store: Store) -> None:
-    usages = [f'{{"prompt_tokens": {n}, "completion_tokens": {m}}}' for n, m in _COUNTS]
-    usages += ['"lots"', "[1, 2]", "null"]
-    with scripted(*map(with_usage, usages)) as server:
-        for number in range(2 * len(usages)):
+    usages = [{"prompt_tokens": n, "completion_tokens": m} for n, m in COUNTS]
+    replies = [completion("paid") | {"usage": usage} for usage in (*usages, "lots", [1, 2], None)]
+    with scripted(*(body(json.dumps(sent).encode()) for sent in replies)) as server:
+        for number in range(2 * len(replies)):
             answer = answer_of(llm_of(server, store), question(f"why {number // 2}?"))
             assert (answer.text, answer.prompt_tokens, answer.completion_tokens) == ("paid", None, None)
-        assert len(server.requests) == len(usages)
+        assert len(server.requests) == len(replies)
 
 
 def endless(handler: Any) -> None:
@@ -247,27 +226,15 @@ def endless(handler: Any) -> None:
         handler.wfile.write(b" " * (1 << 20))
 
 
-def zipped(handler: Any) -> None:
-    """128 MiB of blanks in 128 kB."""
-    handler.send_response(200)
-    handler.send_header("Content-Encoding", "gzip")
-    content = gzip.compress(b" " * (128 << 20), 9)
-    handler.send_header("Content-Length", str(len(content)))
-    handler.end_headers()
-    handler.wfile.write(content)
-
-
 def test_what_is_no_answer_is_one_that_failed_and_was_paid(store: Store) -> None:
     pages = (b"<html>", b'{"choices": []}', b'{"choices": [{"message": []}]}', b"[" * 200_000, b"null")
+    zipped = body(gzip.compress(b" " * (128 << 20), 9), headers={"Content-Encoding": "gzip"})
     for step in (*map(body, pages), endless, zipped):
         with scripted(step) as server:
             llm = llm_of(server, store, budget=Budget(calls=3))
             (failure,) = answers_of(llm, question(max_tokens=10))
             assert isinstance(failure, errors.LLMAnswerError)
             assert llm.budget.spent.calls == len(server.requests) == 1
-
-
-# -- what a server does not know, and what it refuses ------------------------------------------------
 
 
 def test_what_a_server_does_not_know_is_left_out_or_renamed_and_said() -> None:
@@ -288,9 +255,6 @@ def test_what_a_server_does_not_know_is_left_out_or_renamed_and_said() -> None:
         assert len(server.requests) == 20 + 3  # learnt once
 
 
-# -- silent servers -----------------------------------------------------------------------------------
-
-
 def test_a_silent_server_is_told_and_a_slow_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evidencebench_core.llm.http._SILENCE_AT_FIRST", 0.05)
     monkeypatch.setattr("evidencebench_core.llm.http._PRESENCE", 0.3)
@@ -303,9 +267,6 @@ def test_a_silent_server_is_told_and_a_slow_one_is_not(monkeypatch: pytest.Monke
         with pytest.raises(errors.LLMUnreachableError, match="has not answered a call"):
             ask_many(llm)
         assert llm.budget.spent.calls == 1
-
-
-# -- caps, stops, dry runs -------------------------------------------------------------------------
 
 
 def test_stopped_it_begins_nothing() -> None:

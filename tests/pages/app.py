@@ -13,7 +13,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute, plan
+from evidencebench_core.runs import run
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_data" / "sample_data.json"
@@ -72,7 +72,10 @@ class App:
 
     def finish(self) -> App:
         """Wait for the background jobs, and draw the page again."""
-        jobs_ended()
+        for thread in threading.enumerate():
+            if thread.name.startswith("job-"):
+                thread.join(60)
+                assert not thread.is_alive()
         return self.run()
 
     def ask(self, label: str = "Ask the model") -> App:
@@ -145,22 +148,18 @@ def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
         start.import_dialog(info)
 
 
-def jobs_ended() -> None:
-    """Return once no job's thread is alive."""
-    for thread in threading.enumerate():
-        if thread.name.startswith("job-"):
-            thread.join(60)
-            assert not thread.is_alive()
+def raising(error: Exception) -> Callable[..., None]:
+    """A function that fails so."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
 
 
-def finished_runs(
-    store: Store, *retrievers: str, dataset: str = "sample_data", **options: Any
-) -> dict[str, str]:
+def finished_runs(store: Store, *names: str, dataset: str = "sample_data", **options: Any) -> dict[str, str]:
     """Ids of runs over a dataset, by retriever."""
-    for retriever in retrievers:
-        for _ in execute(plan(store, dataset, retriever, **options)):
-            pass
-    return {run.retriever: run.id for run in RunStore(store).runs(dataset)}
+    return {name: run(store, dataset, name, **options).id for name in names}
 
 
 def with_server(url: str, **caps: int) -> dict[str, Any]:

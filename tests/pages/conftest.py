@@ -1,6 +1,5 @@
 """Pages on a store of their own, with the sample papers and runs over them where a test asks for them."""
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,34 +26,28 @@ def sample_store(empty_store: Store) -> Store:
 
 
 @pytest.fixture(scope="session")
-def _store_with_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that is copied: runs are made once for all tests that only read them."""
+def _store_with_runs(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store that is copied: runs are made once for all tests that only read them."""
     store = open_store(tmp_path_factory.mktemp("runs") / "store.sqlite")
     ingest(store, SAMPLE)
     finished_runs(store, "bm25", "abstract-tail", "lead")
-    copy = store.path.with_name("copy.sqlite")
-    store.backup(copy)
-    return copy
+    return store
 
 
 @pytest.fixture
-def runs(_store_with_runs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+def runs(_store_with_runs: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """Ids of runs over the sample papers for all tasks, by retriever: bm25, abstract-tail, lead."""
-    path = tmp_path / "with-runs.sqlite"
-    shutil.copy(_store_with_runs, path)
-    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(path))
+    _store_with_runs.backup(tmp_path / "with-runs.sqlite")
+    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(tmp_path / "with-runs.sqlite"))
     return {run.retriever: run.id for run in RunStore(open_store()).runs("sample_data")}
 
 
 @pytest.fixture(autouse=True)
-def _fresh_caches() -> None:
-    """Every test has its own store, so nothing may stay cached."""
+def _app_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing cached of another test, nobody's server or key, and jobs in threads, where they can be patched."""
     st.cache_resource.clear()
-
-
-@pytest.fixture(autouse=True)
-def _jobs_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work that the app does in a child process is done in the job's thread, where a test can patch it, at once."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(InChild, "__call__", lambda work, job: work.function(job, *work.args))
 
 
@@ -67,10 +60,3 @@ def open_page() -> OpenPage:
         return App(test, kept, "" if page == "home" else page, **params)
 
     return opened
-
-
-@pytest.fixture
-def own_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No server or key of whoever runs the test."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)

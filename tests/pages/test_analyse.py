@@ -23,9 +23,7 @@ def lead(runs: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("part", ["missed", "position", "wording"])
-def test_every_part_begins_with_its_finding_and_asks_for_a_run(
-    open_page: OpenPage, sample_store: Store, part: str
-) -> None:
+def test_a_part_has_a_finding_or_asks_for_a_run(open_page: OpenPage, sample_store: Store, part: str) -> None:
     assert "No run has answers" in open_page("analyse", part=part).words
     finished_runs(sample_store, "lead", tasks=["er@10"])
     app = open_page("analyse", part=part, task="er@10")

@@ -1,7 +1,7 @@
 """Mark evidence: marking, undoing, a proposal decided, two annotators, and what is saved."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import closing
 
 import pytest
@@ -9,14 +9,15 @@ import pytest
 from evidencebench_core.annotation.export import exported_annotation
 from evidencebench_core.annotation.guidelines import guidelines
 from evidencebench_core.annotation.marked import instance_key, marked_paper
-from evidencebench_core.annotation.model import CONSENSUS, Annotation
+from evidencebench_core.annotation.model import CONSENSUS
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import MARKED_BY_HAND, Store
 from evidencebench_core.errors import StoreError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.annotation.scripted_model import save_proposal
-from tests.pages.app import App, OpenPage
+from tests.annotation.test_differences import annotation, as_dict
+from tests.pages.app import App, OpenPage, raising
 
 TEXT = b"# Tea\n\n## Results\n\nPressure fell by 3 mmHg. It fell in women too. Nobody died. Sleep was the same.\n"
 
@@ -25,25 +26,20 @@ class Marks:
     """A kept paper, sentences 0 and 1 headings, 2 to 5 its text, and the marks of its annotators."""
 
     def __init__(self, store: Store) -> None:
-        self.own = OwnPapers(store).save(paper_of_file(TEXT, "tea.md"), "Tea", "Tea lowers pressure.")
+        self.own = OwnPapers(store).save(paper_of_file(TEXT, "tea.md"), "Tea", "Tea helps.")
         self.annotations = Annotations(store)
 
-    def save(self, who: str, **marks: list[int]) -> None:
-        self.annotations.save(self.own.key, self.annotation(who, marks))
+    def save(self, who: str, **marks: Sequence[int]) -> None:
+        self.annotations.save(self.own.key, annotation(who, marks, n_sentences=6))
 
-    def propose(self, unit: str, **marks: list[int]) -> None:
+    def propose(self, unit: str, **marks: Sequence[int]) -> None:
         """A proposal of the model ``m``; the unit says what it was asked."""
-        save_proposal(self.annotations.store, self.own.key, self.annotation("model:m", marks), unit * 12)
-
-    def annotation(self, who: str, marks: Mapping[str, list[int]]) -> Annotation:
-        annotation = Annotation(who, self.own.hypothesis, self.own.n_sentences)
-        for text, indices in marks.items():
-            annotation = annotation.add_aspect(text, sentences=indices)
-        return annotation
+        proposal = annotation("model:m", marks, n_sentences=6)
+        save_proposal(self.annotations.store, self.own.key, proposal, unit * 12)
 
     def __call__(self, who: str = "Ada") -> dict[str, tuple[int, ...]]:
-        annotation = self.annotations.get(self.own.key, who)
-        return {aspect.text: aspect.sentences for aspect in annotation.aspects} if annotation else {}
+        saved = self.annotations.get(self.own.key, who)
+        return as_dict(saved) if saved else {}
 
 
 @pytest.fixture
@@ -97,21 +93,16 @@ def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage,
     app.press("Redo")
     assert list(marks()) == ["Pressure fell", "Nobody left"]
     app.text_area[0].input("Tea helps women.").run()
-    annotation = marks.annotations.get(marks.own.key, "Ada")
-    assert annotation is not None
-    assert annotation.hypothesis == "Tea helps women."
+    saved = marks.annotations.get(marks.own.key, "Ada")
+    assert saved is not None
+    assert saved.hypothesis == "Tea helps women."
 
 
-def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
-    opened: OpenPage, marks: Marks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def busy(*_: object) -> None:
-        raise StoreError("the store", "is busy", "Try again.")
-
+def test_a_failed_save_loses_nothing(opened: OpenPage, marks: Marks, monkeypatch: pytest.MonkeyPatch) -> None:
     marks.save("Ada", One=[2])
     app = opened()
     with monkeypatch.context() as changed:
-        changed.setattr(Annotations, "edit", busy)
+        changed.setattr(Annotations, "edit", raising(StoreError("the store", "is busy", "Try again.")))
         app.text_input(key="new-aspect-text").input("Nobody died")
         app.press("Add aspect")
     assert "Not saved." in app.words
@@ -121,14 +112,9 @@ def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
 
 
 def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -> None:
-    marks.save("Ada", Pressure=[2, 3], Death=[4])
+    ada = annotation("Ada", {"Pressure": (2, 3), "Death": (4,)}, n_sentences=6)
+    marks.annotations.save(marks.own.key, ada.set_note("aspect_0", "Both arms."))
     marks.save("Ben", Pressure=[2], Sleep=[5])
-    Annotations.edit(
-        marks.annotations,
-        marks.own.key,
-        marks.annotation("Ada", {}),
-        lambda a: a.set_note("aspect_0", "Both arms."),
-    )
     app = opened("", view="compare", a="Ada", b="Ben")
     assert "Only Ada has it. Ada: Both arms." in app.words
     app.press("Next").press("Back")  # to be read before anybody decides
@@ -143,9 +129,7 @@ def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -
     assert app.press("Open the consensus").address["annotator"] == CONSENSUS
 
 
-def test_a_complete_one_becomes_an_instance_that_is_marked_again_beside_its_gold(
-    opened: OpenPage, marks: Marks, empty_store: Store
-) -> None:
+def test_a_complete_one_becomes_an_instance(opened: OpenPage, marks: Marks, empty_store: Store) -> None:
     marks.save("Ada", Pressure=[2, 3])
     opened().press("Add it")
     (dataset,) = empty_store.datasets()
@@ -160,9 +144,7 @@ def test_a_complete_one_becomes_an_instance_that_is_marked_again_beside_its_gold
 
 
 @pytest.mark.parametrize("name", ["Ada", ""])
-def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
-    opened: OpenPage, marks: Marks, name: str
-) -> None:
+def test_a_link_to_marks_makes_nobody_that_person(opened: OpenPage, marks: Marks, name: str) -> None:
     marks.save("Ben", Pressure=[2])
     app = opened(name, annotator="Ben", sentence="2")
     assert "The marks of **Ben**, read only" in app.words
@@ -176,9 +158,7 @@ def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
     assert (marks("Ada"), marks("Ben")) == ({"Pressure": ()}, {"Pressure": (2,)})
 
 
-def test_the_newest_proposal_is_shown_beside_the_sentence_that_people_choose_and_nothing_is_written(
-    opened: OpenPage, marks: Marks
-) -> None:
+def test_the_newest_proposal_is_shown_and_nothing_is_written(opened: OpenPage, marks: Marks) -> None:
     marks.save("Ada", Pressure=[])
     marks.propose("2", Pressure=[4])
     marks.propose("1", Pressure=[2, 3])  # the newer one, though the first by its name

@@ -12,14 +12,8 @@ from tests.llm.server import Step, answering, reply, scripted
 from tests.pages.app import App, OpenPage, table_rows, with_server
 
 
-@pytest.fixture
-def sample_answers(empty_store: Store) -> str:
-    """The sample set in the store; its digest."""
-    return add_sample(empty_store)
-
-
-@pytest.mark.usefixtures("sample_answers")
-def test_systems_and_one_answer(open_page: OpenPage) -> None:
+def test_systems_and_one_answer(open_page: OpenPage, empty_store: Store) -> None:
+    add_sample(empty_store)
     app = open_page("answers", metric="support rate")
     assert "over 6 questions, drawn whole" in app.words
     assert "Citations with a supporting excerpt / citations" in app.words
@@ -66,7 +60,7 @@ def ask_again(app: App) -> None:
     app.ask("Start")
 
 
-@pytest.mark.usefixtures("own_places", "sample_store")
+@pytest.mark.usefixtures("sample_store")
 def test_hypotheses_are_answered_on_a_click_and_set_against_gold(open_page: OpenPage) -> None:
     with scripted(answering(cited), listed=("tiny",)) as server:
         app = open_page("answers", kept=with_server(server.url), about="hypotheses")

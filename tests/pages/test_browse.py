@@ -13,9 +13,7 @@ READ = {"instance": "sample_cohort"}
 sample = pytest.mark.usefixtures("sample_store")
 
 
-def test_the_list_is_searched_filtered_and_sorted_by_the_recall_of_runs(
-    open_page: OpenPage, runs: dict[str, str]
-) -> None:
+def test_a_list_is_searched_filtered_and_sorted_by_recall(open_page: OpenPage, runs: dict[str, str]) -> None:
     app = open_page("browse")
     app.text_input[0].set_value("night shift diabetes")
     assert "1 of 6" in app.run().words
@@ -58,9 +56,7 @@ def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> No
     )
 
 
-def test_retrievers_asked_now_stand_beside_the_runs_with_settings_of_their_own(
-    open_page: OpenPage, runs: dict[str, str]
-) -> None:
+def test_retrievers_asked_now_have_settings_of_their_own(open_page: OpenPage, runs: dict[str, str]) -> None:
     live = "bm25;k1=0.9~bm25"
     app = open_page("browse", **READ, task="er@10", live=live, runs=runs["lead"])
     names = [row["cells"][0] for row in table_rows(app, "Aspect Recall on this instance").values()]
@@ -76,9 +72,7 @@ def test_retrievers_asked_now_stand_beside_the_runs_with_settings_of_their_own(
 
 
 @sample
-def test_a_set_is_carried_in_the_address_and_one_of_other_data_is_let_go(
-    open_page: OpenPage, sample_store: Store
-) -> None:
+def test_a_set_is_carried_and_one_of_other_data_let_go(open_page: OpenPage, sample_store: Store) -> None:
     dataset, ids = sample_store.dataset("sample_data"), sample_store.ids("sample_data")
     text = instance_set("<b> . :red[x]", dataset, reversed(ids[1:4]))
     app = open_page("browse", among=text)
@@ -125,9 +119,7 @@ def test_a_miss_is_worked_through_where_the_paper_is_read(open_page: OpenPage, r
 
 
 @sample
-def test_a_typed_hypothesis_is_scored_beside_the_original_only_once_the_reader_says_so(
-    open_page: OpenPage,
-) -> None:
+def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: OpenPage) -> None:
     app = open_page("browse", **READ).press("negation")
     assert "The gold was made for the original" in app.words
     assert "The gold was made for the original" not in app.press("Back to the original").words

@@ -2,8 +2,8 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit import config
@@ -15,6 +15,7 @@ from evidencebench_core.answers.read import read_answers
 from evidencebench_core.answers.store import add_answers
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
+from evidencebench_core.papers import Doubt
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from evidencebench_core.reliability.items import add_items
@@ -22,7 +23,7 @@ from evidencebench_core.reliability.read_items import SAMPLE as ITEMS
 from evidencebench_core.reliability.read_items import read_items
 from evidencebench_core.runs import RunStore
 from tests.factories import written
-from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, run_dialog
+from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, raising, run_dialog
 
 HOSTILE = "<b>nonsense</b> :red[x] $a$ ![i](j)"
 PAGES = {  # the page, and the button that leads on from an empty store
@@ -69,16 +70,16 @@ def test_on_an_empty_store_one_button_leads_on(open_page: OpenPage, page: str, b
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_names_of_anything_are_drawn_as_text(
-    open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str
-) -> None:
+def test_any_name_is_only_text(open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str) -> None:
     """Of datasets, instances, runs, papers, sets, people and models, in all that Streamlit reads as Markdown."""
     raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": f"{HOSTILE} \u202e"}
     raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
     ingest(empty_store, written({HOSTILE: raw}, tmp_path / "hostile.json"), HOSTILE)
     for run in finished_runs(empty_store, "bm25", "abstract-tail", dataset=HOSTILE).values():
         RunStore(empty_store).rename(RunStore(empty_store).run(run), f"{HOSTILE} {run}")
-    OwnPapers(empty_store).save(paper_of_file(b"# Tea\n\nPressure fell.\n", HOSTILE), HOSTILE, HOSTILE)
+    doubts = (Doubt(HOSTILE, 2, HOSTILE),)
+    paper = replace(paper_of_file(b"# Tea\n\nPressure fell.\n", HOSTILE), title=HOSTILE, doubts=doubts)
+    OwnPapers(empty_store).save(paper, HOSTILE, HOSTILE)
     add_items(empty_store, HOSTILE, read_items(ITEMS)[1])
     add_answers(empty_store, HOSTILE, read_answers([ANSWERS]), HOSTILE)
     app = open_page(page, kept={"author": HOSTILE, "llm.model": HOSTILE})
@@ -98,9 +99,7 @@ def test_names_of_anything_are_drawn_as_text(
 
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(("page", "params", "name"), LINKS)
-def test_a_link_to_what_is_not_there_says_so_once(
-    open_page: OpenPage, page: str, params: dict[str, str], name: str
-) -> None:
+def test_a_dead_link_says_so_once(open_page: OpenPage, page: str, params: dict[str, str], name: str) -> None:
     app = open_page(page, **params)
     warnings = [text for text in app.problems.splitlines() if name in text]
     assert len(warnings) == (len(params) if name == "nonsense" else 1)
@@ -108,22 +107,11 @@ def test_a_link_to_what_is_not_there_says_so_once(
     assert not name or name not in app.run().problems
 
 
-# -- what goes wrong ---------------------------------------------------------------------------------------
-
 REFUSED = SettingError("bm25", "cannot *begin*", "Wait.")
 
 
-def raising(error: Exception) -> Any:
-    def raised(*args: object) -> None:
-        raise error
-
-    return raised
-
-
 @pytest.mark.usefixtures("sample_store")
-def test_an_error_in_a_dialog_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_dialog_fails_in_a_line(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(JobBoard, "start", raising(REFUSED))
     app = drawn(run_dialog, "start", "sample_data").press("Start")
     assert app.problems == str(REFUSED)

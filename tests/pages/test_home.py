@@ -26,9 +26,7 @@ def test_a_file_is_read_under_a_name(open_page: OpenPage, empty_store: Store, tm
 
 
 @pytest.mark.usefixtures("sample_store")
-def test_the_licence_stands_beside_every_download(
-    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_licence_stands_at_every_download(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page()
     for name, remote in DATASETS.items():
         for split, file in remote.splits.items():

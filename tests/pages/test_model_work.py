@@ -12,7 +12,7 @@ from evidencebench_core.runs import RunStore
 from tests.llm.server import reply, scripted, status
 from tests.pages.app import App, OpenPage, drawn, run_dialog, with_server
 
-pytestmark = pytest.mark.usefixtures("own_places", "sample_store")
+pytestmark = pytest.mark.usefixtures("sample_store")
 
 SECRET = "sk-live-0123456789abcdef"  # noqa: S105 - made up
 REASONS = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"

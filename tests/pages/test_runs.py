@@ -41,9 +41,7 @@ def test_a_run_has_a_page(open_page: OpenPage, runs: dict[str, str]) -> None:
     assert "There is no run nonsense" in open_page("runs", run="nonsense").problems
 
 
-def test_part_of_a_run_is_no_result_and_what_runs_is_not_offered(
-    open_page: OpenPage, runs: dict[str, str]
-) -> None:
+def test_part_of_a_run_is_no_result_and_not_resumed_twice(open_page: OpenPage, runs: dict[str, str]) -> None:
     part = run(open_store(), "sample_data", "random", limit=2)
     link = {"task": "er@10", "runs": f"{runs['bm25']},{part.id}"}
 
@@ -87,9 +85,7 @@ def test_an_upload_becomes_a_run_and_a_bad_one_leaves_nothing(sample_store: Stor
     assert (run.tasks["er@10"], run.tasks["result-er@5"]) == (6, 5)
 
 
-def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
-    open_page: OpenPage, sample_store: Store, tmp_path: Path
-) -> None:
+def test_own_systems_and_samples_everywhere(open_page: OpenPage, sample_store: Store, tmp_path: Path) -> None:
     own = evaluate(
         lambda query: [float(len(text)) for text in query.sentences], "sample_data", name="longest"
     )
@@ -117,9 +113,7 @@ def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
 
 
 @pytest.mark.usefixtures("hashing_encoder")
-def test_a_paper_that_the_model_has_seen_is_said_where_it_is_read(
-    open_page: OpenPage, empty_store: Store, tmp_path: Path
-) -> None:
+def test_a_paper_that_a_model_has_seen_warns(open_page: OpenPage, empty_store: Store, tmp_path: Path) -> None:
     ingest(empty_store, written(raw_dataset(6), tmp_path / "tiny.json"), "tiny")
     keys = empty_store.paper_keys("tiny")
     write_model(small_model(paper_keys=(keys["tiny_0"], keys["tiny_1"])), default_model_path())

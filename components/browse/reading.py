@@ -21,6 +21,7 @@ from components.browse.ledger import (
     ledger_rows,
 )
 from components.browse.notes import draw_notes, sentence_notes
+from components.browse.shared_words import shared_words
 from components.browse.why_missed import draw_why_missed, run_that_missed
 from components.controls import TASK_HELP, aspect_chip, chip_table, sentence_chip
 from components.guarded import drop_missing
@@ -34,9 +35,8 @@ from components.table import Column, Row, table
 from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
+from evidencebench_core.export.reader import SharedWords, view_of
 from evidencebench_core.export.reader import System as Marks
-from evidencebench_core.export.reader import view_of
-from evidencebench_core.export.shared_words import SharedWords, shared_words
 from evidencebench_core.metrics import (
     aspect_recall,
     ceiling_range,

@@ -1,8 +1,8 @@
 """Papers to try the reader on: a short one, one as large as the data has, one that means harm."""
 
+from components.browse.shared_words import shared_words
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.export.reader import PaperView, System
-from evidencebench_core.export.shared_words import shared_words
 from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.bm25 import Bm25
 

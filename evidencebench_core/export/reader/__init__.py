@@ -6,6 +6,7 @@ from evidencebench_core.export.reader.page import FOLDER, PARTS, Drawing, show
 from evidencebench_core.export.reader.view import (
     PaperView,
     SentenceNote,
+    SharedWords,
     System,
     paper_key,
     view_data,

@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
 from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import SelectionError
 from evidencebench_core.metrics import marks as marks_of
 from evidencebench_core.words import visible, visible_texts
-
-if TYPE_CHECKING:
-    from evidencebench_core.export.shared_words import SharedWords
 
 MAX_SYSTEMS: Final = 3
 
@@ -35,6 +32,14 @@ class SentenceNote:
     sentence: int
     words: str
     flagged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWords:
+    """The words that sentences share with a hypothesis, and what each adds to a score."""
+
+    sentences: tuple[list[tuple[int, int, float]], ...]  # of each: characters from and to, weight
+    by: str = ""  # the retriever to whose score the weights add up; empty where each word weighs 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from components.browse.ledger import (
     ledger_rows,
 )
 from components.browse.notes import draw_notes, sentence_notes
+from components.browse.provenance import provenance_line
 from components.browse.shared_words import shared_words
 from components.browse.why_missed import draw_why_missed, run_that_missed
 from components.controls import TASK_HELP, aspect_chip, chip_table, sentence_chip
@@ -32,7 +33,6 @@ from components.retrievers import Choice
 from components.run_links import InstanceSet
 from components.state import PageState
 from components.table import Column, Row, table
-from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.export.reader import SharedWords, view_of

@@ -65,7 +65,7 @@ def instances_in_bucket(store: Store, run: RunInfo, task: Task, bucket: int, buc
     frame = of_task.frame.assign(missed=1.0 - answer.found)
     is_there = bucket_of(frame["first"], frame["n_sentences"], buckets) == bucket - 1
     there = frame[is_there & answer.answered[frame["row"].to_numpy()]]
-    instances = there.groupby("instance", sort=False, as_index=False).agg(
+    instances: pd.DataFrame = there.groupby("instance", sort=False, as_index=False).agg(
         n_aspects=("first", "size"), n_missed=("missed", "sum"), sentence=("first", "min")
     )
     return instances.sort_values("n_missed", ascending=False, kind="stable", ignore_index=True)

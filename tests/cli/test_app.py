@@ -65,14 +65,3 @@ def test_the_sample_is_in_the_store_before_the_app_opens(command, starts) -> Non
     assert (dataset.name, dataset.n_instances, dataset.synthetic) == ("sample_data", 6, True)
     assert command("app", "--sample").code == 0
     assert len(starts) == 2
-
-
-def test_an_installed_app_is_preferred_to_what_happens_to_stand_beside_the_package(
-    command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(APP, "__file__", str(tmp_path / "core" / "cli" / "app.py"))
-    assert "has no app beside it" in command("app").err
-    for place in (tmp_path, tmp_path / "core" / "_app"):
-        (place / "pages").mkdir(parents=True)
-        (place / "app.py").touch()
-    assert APP.app_folder() == tmp_path / "core" / "_app"

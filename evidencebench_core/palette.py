@@ -30,8 +30,8 @@ def _hues_by(table: str) -> dict[str, Hue]:
     return {key: _HUES[name] for key, name in _TABLES[table].items()}
 
 
-LIGHT_PAGE, DARK_PAGE = _HUES["page"].light, _HUES["page"].dark
-"""The page's background."""
+PAGE: Final = _HUES["page"]
+"""The background."""
 
 MARKS: Final[Mapping[str, Hue]] = _hues_by("marks")
 """By mark, as `evidencebench_core.metrics.Mark` names them, and a sentence that a model proposes."""
@@ -45,12 +45,8 @@ SYSTEMS: Final = tuple(_HUES[name] for name in _TABLES["systems"])
 CHANGES: Final[Mapping[str, Hue]] = _hues_by("changes")
 """Better and worse, of whatever is compared: told apart by every kind of colour vision."""
 
-_RETRIEVERS: Final = _hues_by("retrievers")
-
-
-def retriever_hue(name: str) -> Hue:
-    """The colour of a retriever in every chart: always the same for the same name."""
-    return _RETRIEVERS.get(name) or ASPECTS[sum(name.encode()) % len(ASPECTS)]
+RETRIEVERS: Final[Mapping[str, Hue]] = _hues_by("retrievers")
+"""Ours, in every chart."""
 
 
 def css_variables(selector: str, dark_selector: str) -> str:

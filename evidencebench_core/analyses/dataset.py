@@ -103,12 +103,10 @@ def _places(counts: Mapping[str, Counter[str]], names: Iterable[str], n_aspects:
 
 
 def _overview(values: Mapping[str, Any]) -> pd.DataFrame:
-    rows = []
-    for quantity, numbers in values.items():
-        array = numbers.astype(np.float64)
-        figures = (array.min(), array.mean(), np.median(array), array.max()) if array.size else (np.nan,) * 4
-        rows.append((quantity, array.size, *map(float, figures)))
-    return pd.DataFrame(rows, columns=["quantity", "n", "min", "mean", "median", "max"])
+    figures = ["count", "min", "mean", "median", "max"]
+    rows = {quantity: pd.Series(numbers, dtype=float).agg(figures) for quantity, numbers in values.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index").rename(columns={"count": "n"}).astype({"n": int})
+    return table.rename_axis("quantity").reset_index()
 
 
 def _notes(info: DatasetInfo, values: Mapping[str, Any]) -> list[str]:

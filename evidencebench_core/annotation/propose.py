@@ -7,8 +7,6 @@ every aspect a look at every window of sentences. All answers are stored, so wha
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import MAX_ASPECT, MODEL, Annotation
 from evidencebench_core.annotation.store import PROPOSALS
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMAnswerError
 from evidencebench_core.llm import Answer, Message, prompt
@@ -68,8 +67,7 @@ class ProposalInput:
 
     def unit(self) -> str:
         """The id of its conversation: another one where anything else is given."""
-        given = json.dumps([self.summary, self.hypothesis, self.aspects])
-        return f"{self.paper}/{hashlib.sha256(given.encode()).hexdigest()[:12]}"
+        return f"{self.paper}/{digest([self.summary, self.hypothesis, self.aspects])[:12]}"
 
 
 def proposer(model: str) -> str:

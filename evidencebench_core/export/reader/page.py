@@ -117,7 +117,7 @@ def show(
     """
     named = picks if isinstance(picks, Mapping) else {} if picks is None else {"picks": picks}
     systems = [System(name, _selection(instance, name, one)) for name, one in named.items()]
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     view = view_of(instance, focus=chosen.focus, systems=systems, active=0 if systems else None)
     return Drawing(view, instance.hypothesis, height, views_data(view))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import SelectionError
 from evidencebench_core.metrics import marks as marks_of
@@ -100,8 +100,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
 
 def paper_key(view: PaperView) -> str:
     """A short name for the paper that changes with its text."""
-    texts = "\0".join((view.paper, *view.sentences, *view.sentence_types))
-    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest([view.paper, view.sentences, view.sentence_types])[:16]
 
 
 def _position(value: int | None, size: int) -> int | None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.annotation.differences import decide, open_proposals
+from components.annotate.decisions import open_proposals
+from evidencebench_core.annotation.differences import decide
 from evidencebench_core.annotation.export import exported_annotations
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.propose import ProposalInput, proposal_plan

@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from evidencebench_core.annotation.differences import decide, differences, first_consensus
+from components.annotate.decisions import first_consensus
+from evidencebench_core.annotation.differences import decide, differences
 from evidencebench_core.annotation.export import exported_annotations
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import Annotation

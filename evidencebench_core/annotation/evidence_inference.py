@@ -50,7 +50,7 @@ _CAPTION: Final = re.compile(  # the label of a figure or table, at the end or t
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class TrialCounts:
     """What `trial_instances` met; whole once the last instance has been taken."""
 

@@ -31,7 +31,7 @@ def export(
     out: options.Out = None,
 ) -> None:
     """Write a run as TREC, CSV, JSON or predictions. What is left out is said on stderr."""
-    from evidencebench_core.export.run_file import write_run_file
+    from evidencebench_core.export.tables import write_run_file
     from evidencebench_core.runs import RunStore
 
     run = RunStore(store).run(run_id)

@@ -26,7 +26,7 @@ def serve(
     allow_host: list[str] | None = Option(None, metavar="NAME", help="a name of a proxy's"),
     no_token: bool = Option(False, "--no-token", help="let in whoever is logged in to this machine"),
     no_browser: bool = Option(False, "--no-browser", help="do not open a browser, only serve"),
-) -> int:
+) -> None:
     """Open the app in the browser. It serves this machine only, until Ctrl-C."""
     from evidencebench_core.analyses.sample import APP_FOLDER
     from evidencebench_core.analyses.sample import sample as add_sample
@@ -39,7 +39,8 @@ def serve(
     elif not environment.get("EVIDENCEBENCH_TOKEN"):
         environment.pop("EVIDENCEBENCH_TOKEN", None)  # the server makes one
     words = command(APP_FOLDER / "app.py", host, port, allow_host or (), browser=not no_browser)
-    return _serve(words, environment)
+    sys.stderr.flush()
+    os.execve(words[0], words, environment)  # noqa: S606 - the server itself: who stops this process stops it
 
 
 def command(script: Path, host: str, port: int | None, names: Sequence[str], *, browser: bool) -> list[str]:
@@ -64,9 +65,3 @@ def command(script: Path, host: str, port: int | None, names: Sequence[str], *, 
     if port is not None:
         words.append(f"--server.port={port}")
     return words
-
-
-def _serve(words: list[str], environment: dict[str, str]) -> int:
-    """Become the server, so that whoever stops this process stops it too."""
-    sys.stderr.flush()
-    os.execve(words[0], words, environment)  # noqa: S606 - our own words, no shell

@@ -15,7 +15,7 @@ APP = import_module("evidencebench_core.cli.app")
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
     calls: list[tuple[list[str], dict[str, str]]] = []
-    monkeypatch.setattr(APP, "_serve", lambda *call: calls.append(call) or 0)
+    monkeypatch.setattr(APP.os, "execve", lambda _, *call: calls.append(call))
     return calls
 
 

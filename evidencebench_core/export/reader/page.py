@@ -62,7 +62,15 @@ class Drawing:
     @cached_property
     def page(self) -> str:
         """A whole HTML page, with its scripts and style: it can be saved as a file, too."""
-        return _page(one_line(self.hypothesis), self.views)
+        data = json.dumps(self.views).replace("<", "\\u003c")  # so that no text of a paper can end the script
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+            f"<style>{reader_style()}</style></head><body>"
+            f'<header class="over"><h1 dir="auto">{escape(one_line(self.hypothesis))}</h1></header>'
+            f'<script type="application/json" id="data">{data}</script>'
+            f"<script>{reader_script(_SHOW)}</script></body></html>"
+        )
 
     @cached_property
     def widget(self) -> ReaderWidget | None:
@@ -141,18 +149,6 @@ def reader_style() -> str:
 def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:
     raw = picks.selection if isinstance(picks, Retrieval) else picks
     return validated_selection(raw, len(instance.sentences), f"{instance.id}, {name}")
-
-
-def _page(hypothesis: str, views: object) -> str:
-    """The page with its data as JSON in ASCII without ``<``, so that no text of a paper can end the script."""
-    data = json.dumps(views).replace("<", "\\u003c")
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{reader_style()}</style></head><body>'
-        f'<header class="over"><h1 dir="auto">{escape(hypothesis)}</h1></header>'
-        f'<script type="application/json" id="data">{data}</script>'
-        f"<script>{reader_script(_SHOW)}</script></body></html>"
-    )
 
 
 def _texts(*names: str) -> str:

@@ -86,5 +86,5 @@ class Work(Ask):
         from evidencebench_core.runs.engines.batch import BatchEngine
         from evidencebench_core.runs.engines.ray import RayEngine
 
-        engines = {"local": LocalEngine, "batch": BatchEngine, "ray": RayEngine}
+        engines: dict[str, type[runs.Engine]] = {"local": LocalEngine, "batch": BatchEngine, "ray": RayEngine}
         return engines[self.engine]()

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any, Final
 
-WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
-"""Begins what a run's label says of a model that has learnt from instances it is scored on."""
-
 # Control characters, overrides and isolates of writing direction, tags and other characters that draw
 # nothing, and halves of surrogate pairs.
 _ODD: Final = re.compile(

@@ -155,7 +155,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def output_stream(path: Path | None) -> Iterator[BinaryIO]:
-    """The file, there whole or not at all, which is said; or standard output."""
+    """The file, there whole or not at all (a note says so), or standard output."""
     from evidencebench_core.data.files import whole_file
 
     if path is not None:

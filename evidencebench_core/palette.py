@@ -42,14 +42,3 @@ CHANGES: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["
 
 RETRIEVERS: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["retrievers"].items()}
 """Ours, in every chart."""
-
-
-def css_variables(selector: str, dark_selector: str) -> str:
-    """All colours as CSS custom properties: ``--gold`` ... and ``--aspect-0`` ..."""
-    hues = {**MARKS, **{f"aspect-{place}": hue for place, hue in enumerate(ASPECTS)}}
-
-    def block(where: str, dark: bool) -> str:
-        lines = (f"  --{name}: {hue.on(dark)};" for name, hue in hues.items())
-        return "\n".join((f"{where} {{", *lines, "}"))
-
-    return f"{block(selector, dark=False)}\n{block(dark_selector, dark=True)}\n"

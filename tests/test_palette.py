@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core import palette
+from evidencebench_core.export.reader import css_variables
 from evidencebench_core.palette import ASPECTS, MARKS, PAGE, SYSTEMS
 from tests.contrast import contrast
 
@@ -23,7 +24,7 @@ def test_every_colour_stands_out_from_the_page(hue: palette.Hue) -> None:
 def test_the_page_is_the_themes_and_css_names_every_colour_in_both() -> None:
     theme = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
     assert palette.Hue(theme["light"]["backgroundColor"], theme["dark"]["backgroundColor"]) == PAGE
-    light, dark = palette.css_variables(".a", ".b").split(".b {")
+    light, dark = css_variables(".a", ".b").split(".b {")
     for name, hue in [*MARKS.items(), ("aspect-7", ASPECTS[7])]:
         assert f"--{name}: {hue.light};" in light
         assert f"--{name}: {hue.dark};" in dark

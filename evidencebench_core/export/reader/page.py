@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.export.reader.view import PaperView, System, view_data, view_of
-from evidencebench_core.palette import css_variables
+from evidencebench_core.palette import ASPECTS, MARKS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task, task_named, validated_selection
 from evidencebench_core.words import one_line
@@ -144,6 +144,17 @@ def reader_script(last: str) -> str:
 def reader_style() -> str:
     """The reader's style, its colours, and the page round it."""
     return css_variables(".reader", ".reader.dark") + _texts("dom.css", "reader.css", "page.css")
+
+
+def css_variables(selector: str, dark_selector: str) -> str:
+    """All colours as CSS custom properties: ``--gold`` ... and ``--aspect-0`` ..."""
+    hues = {**MARKS, **{f"aspect-{place}": hue for place, hue in enumerate(ASPECTS)}}
+
+    def block(where: str, dark: bool) -> str:
+        lines = (f"  --{name}: {hue.on(dark)};" for name, hue in hues.items())
+        return "\n".join((f"{where} {{", *lines, "}"))
+
+    return f"{block(selector, dark=False)}\n{block(dark_selector, dark=True)}\n"
 
 
 def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import SelectionError
 from evidencebench_core.metrics import marks as marks_of
-from evidencebench_core.words import visible, visible_texts
+from evidencebench_core.words import visible
 
 MAX_SYSTEMS: Final = 3
 
@@ -96,6 +96,17 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
     }
     drawn: dict[str, Any] = visible_texts(data)
     return drawn
+
+
+def visible_texts(value: Any) -> Any:
+    """A JSON-able value whose texts are `visible`; an ``id`` stays as it is, since it comes back from the browser."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {name: part if name == "id" else visible_texts(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [visible_texts(part) for part in value]
+    return value
 
 
 def paper_key(view: PaperView) -> str:

@@ -8,9 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from evidencebench_core.export.reader import FOLDER
-from evidencebench_core.palette import css_variables
-from evidencebench_core.words import visible_texts
+from evidencebench_core.export.reader import FOLDER, css_variables, visible_texts
 
 
 def component(

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from evidencebench_core.palette import CHANGES, DARK_PAGE, LIGHT_PAGE
+from evidencebench_core.palette import CHANGES, PAGE
 from evidencebench_core.words import visible
 
 _PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
@@ -139,7 +139,7 @@ def squares(
 
 def difference_colour(strength: float, dark: bool) -> str:
     """The fill of a square, on which ink has a contrast of 4.5: the page's for 0 or none, full from 1 or -1 on."""
-    page = DARK_PAGE if dark else LIGHT_PAGE
+    page = PAGE.on(dark)
     if math.isnan(strength):
         return page
     hue = CHANGES["better" if strength > 0 else "worse"].on(dark)

@@ -26,7 +26,6 @@ from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore, score_run
 from evidencebench_core.tasks import Score, score
-from evidencebench_core.words import WARNING
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _NEWEST: Final = {"notes": "id", "wordings": "added_at"}
+_WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
 def cached(
@@ -181,7 +181,7 @@ def _with_warning(run: RunInfo) -> RunInfo:
     """The run; where its model has learnt from instances that it is scored on, its label says so."""
     if not run.n_trained_on:
         return run
-    return replace(run, label=f"{run.label} {WARNING} trained on {run.n_trained_on:,} of these")
+    return replace(run, label=f"{run.label} {_WARNING} trained on {run.n_trained_on:,} of these")
 
 
 @cached()

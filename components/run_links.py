@@ -11,7 +11,7 @@ from components.charts import is_dark
 from components.retrievers import MOST_CHOICES
 from components.state import session_context
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.palette import ASPECTS, retriever_hue
+from evidencebench_core.palette import ASPECTS, RETRIEVERS
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
 
@@ -40,7 +40,8 @@ def run_colours(runs: Sequence[RunInfo]) -> Mapping[str, str]:
     """By run id the retriever's colour; a second run of a retriever gets a colour that is still free."""
     taken: list[str] = []
     for run in runs:
-        free = [hue.on(is_dark()) for hue in (retriever_hue(run.retriever), *ASPECTS)]
+        of_others = ASPECTS[sum(run.retriever.encode()) % len(ASPECTS)]  # the same for the same name
+        free = [hue.on(is_dark()) for hue in (RETRIEVERS.get(run.retriever, of_others), *ASPECTS)]
         taken.append(next((colour for colour in free if colour not in taken), free[0]))
     return dict(zip([run.id for run in runs], taken, strict=True))
 

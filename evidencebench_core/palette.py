@@ -25,15 +25,10 @@ class Hue:
 _TABLES: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _HUES: Final = {name: Hue(*values) for name, values in _TABLES["hues"].items()}
 
+PAGE: Final = _HUES["page"]
+"""The background."""
 
-def _hues_by(table: str) -> dict[str, Hue]:
-    return {key: _HUES[name] for key, name in _TABLES[table].items()}
-
-
-LIGHT_PAGE, DARK_PAGE = _HUES["page"].light, _HUES["page"].dark
-"""The page's background."""
-
-MARKS: Final[Mapping[str, Hue]] = _hues_by("marks")
+MARKS: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["marks"].items()}
 """By mark, as `evidencebench_core.metrics.Mark` names them, and a sentence that a model proposes."""
 
 ASPECTS: Final = tuple(_HUES[name] for name in _TABLES["aspects"])
@@ -42,23 +37,8 @@ ASPECTS: Final = tuple(_HUES[name] for name in _TABLES["aspects"])
 SYSTEMS: Final = tuple(_HUES[name] for name in _TABLES["systems"])
 """Systems A, B and C where up to three retrievers stand side by side."""
 
-CHANGES: Final[Mapping[str, Hue]] = _hues_by("changes")
+CHANGES: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["changes"].items()}
 """Better and worse, of whatever is compared: told apart by every kind of colour vision."""
 
-_RETRIEVERS: Final = _hues_by("retrievers")
-
-
-def retriever_hue(name: str) -> Hue:
-    """The colour of a retriever in every chart: always the same for the same name."""
-    return _RETRIEVERS.get(name) or ASPECTS[sum(name.encode()) % len(ASPECTS)]
-
-
-def css_variables(selector: str, dark_selector: str) -> str:
-    """All colours as CSS custom properties: ``--gold`` ... and ``--aspect-0`` ..."""
-    hues = {**MARKS, **{f"aspect-{place}": hue for place, hue in enumerate(ASPECTS)}}
-
-    def block(where: str, dark: bool) -> str:
-        lines = (f"  --{name}: {hue.on(dark)};" for name, hue in hues.items())
-        return "\n".join((f"{where} {{", *lines, "}"))
-
-    return f"{block(selector, dark=False)}\n{block(dark_selector, dark=True)}\n"
+RETRIEVERS: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["retrievers"].items()}
+"""Ours, in every chart."""

@@ -2,12 +2,9 @@
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isnan
 from typing import Any, Final
-
-WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
-"""Begins what a run's label says of a model that has learnt from instances it is scored on."""
 
 # Control characters, overrides and isolates of writing direction, tags and other characters that draw
 # nothing, and halves of surrogate pairs.
@@ -75,17 +72,6 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _ODD.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
-
-
-def visible_texts(value: Any) -> Any:
-    """A JSON-able value whose texts are `visible`; an ``id`` stays as it is, since it comes back from the browser."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, Mapping):
-        return {name: part if name == "id" else visible_texts(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [visible_texts(part) for part in value]
-    return value
 
 
 def one_line(text: str) -> str:

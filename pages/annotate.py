@@ -15,6 +15,7 @@ from components.annotate.deciding import (
     draw_proposing,
     show_in_hand,
 )
+from components.annotate.decisions import open_proposals
 from components.annotate.editor import Editor, draw_who, editor_of, own_name
 from components.annotate.marking import draw_aspects, draw_guidelines, draw_reader, draw_saving
 from components.controls import option_box
@@ -25,7 +26,6 @@ from components.markdown import literal
 from components.state import PageState, open_later
 from components.table import Column
 from components.table.paging import paging
-from evidencebench_core.annotation.differences import open_proposals
 from evidencebench_core.annotation.marked import MarkedPaper, instance_key, marked_paper
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import UnknownNameError

@@ -19,9 +19,9 @@ APP = "evidencebench_core/_app"
 PROBE = """
 import sys
 from evidencebench_core.cli import main
-from evidencebench_core.cli.app import app_folder
-assert str(app_folder()).startswith(sys.argv[1])
-assert not main(["ingest", str(app_folder() / "sample_data" / "sample_data.json")])
+from evidencebench_core.analyses.sample import APP_FOLDER
+assert str(APP_FOLDER).startswith(sys.argv[1])
+assert not main(["ingest", str(APP_FOLDER / "sample_data" / "sample_data.json")])
 assert not main(["run", "--dataset", "sample_data", "--retriever", "bm25", "--json"])
 """
 

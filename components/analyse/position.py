@@ -19,8 +19,11 @@ from components.run_links import run_colours
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.analyses.ends import GROUPS, ends, group_frame
-from evidencebench_core.analyses.positions import instances_in_bucket, positions
+from evidencebench_core.analyses.frame import aspects, picks
+from evidencebench_core.analyses.positions import bucket_of, positions
+from evidencebench_core.data import Store
 from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Task
 
 _N_BUCKETS: Final = 10
 _PLACES: Final = {
@@ -44,13 +47,28 @@ def draw_position(state: PageState, context: Context) -> None:
     _draw_along(state, tables["recall"], context)
     run, part = _picked_mark(state, context, "Instances with aspects in a part of the paper", _PLACES)
     if run is not None:
-        dataset = context.dataset.name
-        frame = instances_in_bucket(resources.store(), dataset, context.task, int(part), _N_BUCKETS, run.id)
+        frame = instances_in_bucket(resources.store(), run, context.task, int(part), _N_BUCKETS)
         counts = zip(frame["n_missed"].round(1), frame["n_aspects"], strict=True)
         frame["missed"] = [f"{n_missed:g} of {n}" for n_missed, n in counts]
         _draw_instances(context, run, frame, _PLACES[part], (Column("missed", "Missed"),))
     _draw_ends(state, context)
     report_end(report)
+
+
+def instances_in_bucket(store: Store, run: RunInfo, task: Task, bucket: int, buckets: int) -> pd.DataFrame:
+    """The instances with an aspect that stands in a bucket (from 1), those with the most misses first.
+
+    Columns: ``instance``, ``n_aspects`` that stand there, ``n_missed`` of them, and the first ``sentence`` there that
+    covers one.
+    """
+    of_task, answer = aspects(store, run.dataset, task), picks(store, run, task)
+    frame = of_task.frame.assign(missed=1.0 - answer.found)
+    is_there = bucket_of(frame["first"], frame["n_sentences"], buckets) == bucket - 1
+    there = frame[is_there & answer.answered[frame["row"].to_numpy()]]
+    instances: pd.DataFrame = there.groupby("instance", sort=False, as_index=False).agg(
+        n_aspects=("first", "size"), n_missed=("missed", "sum"), sentence=("first", "min")
+    )
+    return instances.sort_values("n_missed", ascending=False, kind="stable", ignore_index=True)
 
 
 def _draw_along(state: PageState, recall: pd.DataFrame, context: Context) -> None:

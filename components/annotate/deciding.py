@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import resources
+from components.annotate.decisions import first_consensus, has_item, open_proposals
 from components.annotate.editor import Editor, editor_of, own_name
 from components.ask import Ask, ask_button
 from components.controls import option_box
@@ -19,14 +20,7 @@ from components.state import PageState, session_text, set_session_text
 from components.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.annotation.agreement import AnnotatedPaper, agreement, agreement_report
-from evidencebench_core.annotation.differences import (
-    Difference,
-    decide,
-    differences,
-    first_consensus,
-    has_item,
-    open_proposals,
-)
+from evidencebench_core.annotation.differences import Difference, decide, differences
 from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, annotators_of, marked_papers
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation
 from evidencebench_core.annotation.propose import ProposalInput, proposal_plan

@@ -194,12 +194,8 @@ def draw_saving(editor: Editor) -> None:
     if not editor.annotation.aspects:
         return
     st.markdown("## Save as an instance")
-    paper = editor.marked.paper
-    instance_id = paper.id if isinstance(paper, Instance) else paper.paper_id
     try:
-        instance = exported_annotation(
-            resources.paper_annotations(), editor.marked, editor.annotator, instance_id
-        )
+        instance = exported_annotation(resources.paper_annotations(), editor.marked, editor.annotator)
     except EvidenceBenchError as error:
         st.caption(literal(f"Not yet: {error}"))
         return

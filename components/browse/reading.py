@@ -20,6 +20,8 @@ from components.browse.ledger import (
     ledger_rows,
 )
 from components.browse.notes import draw_notes, sentence_notes
+from components.browse.provenance import provenance_line
+from components.browse.shared_words import shared_words
 from components.browse.why_missed import draw_why_missed, run_that_missed
 from components.calls import draw_calls, outcome_line, reason_line
 from components.carried import InstanceSet
@@ -31,12 +33,10 @@ from components.paper_view import PaperEvent, paper_view
 from components.retrievers import Choice
 from components.state import PageState
 from components.table import Column, Row, table
-from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
+from evidencebench_core.export.reader import SharedWords, view_of
 from evidencebench_core.export.reader import System as Marks
-from evidencebench_core.export.reader import view_of
-from evidencebench_core.export.shared_words import SharedWords, shared_words
 from evidencebench_core.metrics import (
     aspect_recall,
     ceiling_range,

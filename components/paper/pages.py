@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from components.paper.opened import OpenPaper, page_image
 from components.paper_view import paper_view
 from components.state import PageState
 from evidencebench_core.errors import PaperError
-from evidencebench_core.export.findings import lead, numbers_beside, share_of_page
+from evidencebench_core.export.findings import numbers_beside, share_of_page
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.papers.find import Findings
@@ -40,7 +41,7 @@ def text_or_pages(
 
     It opens at the best finding beyond the abstract. ``plain`` is for an audience: no indices, no keys.
     """
-    first = None if findings is None else lead(findings)
+    first = None if findings is None else _best_pick(findings)
     numbers = {} if findings is None else findings.numbers
     selected = state.number("sentence")
     with st.container(key="paper-stays-in-sight"):
@@ -56,6 +57,13 @@ def text_or_pages(
             plain=plain,
         )
         paper_view(view, key="reader", height=780, on_event=lambda event: state.put(sentence=event.sentence))
+
+
+def _best_pick(findings: Findings) -> int | None:
+    """The best beyond the abstract, else the best."""
+    types = findings.read.paper.sentence_types
+    beyond = (index for index in findings.picks if types[index] != "abstract")
+    return next(chain(beyond, findings.picks), None)
 
 
 def view_switch(state: PageState, opened: OpenPaper) -> None:

@@ -17,7 +17,7 @@ from components.retrievers import setting_text
 from components.run_links import part_text
 from components.state import PageState
 from components.table import Column
-from evidencebench_core.export.run_file import RunFormat, write_run_file
+from evidencebench_core.export.tables import RunFormat, write_run_file
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.outcomes import counts_text
 from evidencebench_core.tasks import Task

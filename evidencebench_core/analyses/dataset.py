@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from typing import Any, Final
 
 import numpy as np
@@ -20,11 +21,11 @@ _KINDS: Final = {"section_name": "headings", "abstract": "abstract", "normal_par
 _PLACE_COUNTS: Final = ("n_sentences", "n_covering", "n_aspects", "n_only")
 
 
-def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
+def dataset_report(store: Store, name: str) -> Report:
     """Describe a dataset.
 
-    For what needs their text (tokens, sections, sentence types) the papers of so many instances are read at
-    most, evenly spread over the file; ``None`` reads all.
+    For what needs their text (tokens, sections, sentence types) the papers of `READ` instances are read at most,
+    evenly spread over the file.
 
     Returns
     -------
@@ -39,7 +40,7 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
         cover (``share_only``). An aspect covered in several places counts in each.
     """
     info = store.dataset(name)
-    step = 1 if read is None else max(1, -(-info.n_instances // max(1, read)))
+    step = max(1, ceil(info.n_instances / READ))
     n_aspects = 0
     sections, types = ({column: Counter[str]() for column in _PLACE_COUNTS} for _ in range(2))
     tokens: list[int] = []
@@ -102,12 +103,10 @@ def _places(counts: Mapping[str, Counter[str]], names: Iterable[str], n_aspects:
 
 
 def _overview(values: Mapping[str, Any]) -> pd.DataFrame:
-    rows = []
-    for quantity, numbers in values.items():
-        array = numbers.astype(np.float64)
-        figures = (array.min(), array.mean(), np.median(array), array.max()) if array.size else (np.nan,) * 4
-        rows.append((quantity, array.size, *map(float, figures)))
-    return pd.DataFrame(rows, columns=["quantity", "n", "min", "mean", "median", "max"])
+    figures = ["count", "min", "mean", "median", "max"]
+    rows = {quantity: pd.Series(numbers, dtype=float).agg(figures) for quantity, numbers in values.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index").rename(columns={"count": "n"}).astype({"n": int})
+    return table.rename_axis("quantity").reset_index()
 
 
 def _notes(info: DatasetInfo, values: Mapping[str, Any]) -> list[str]:

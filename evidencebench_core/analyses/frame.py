@@ -252,12 +252,9 @@ def left_out_notes(counts: Mapping[str, int]) -> list[str]:
 
 def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "") -> dict[str, list[float]]:
     """Columns of a table: the values, and their bounds as ``low`` and ``high`` behind the prefix; NaN if undefined."""
-    rows = [
-        [np.nan if value is None else value for value in (estimate.value, estimate.low, estimate.high)]
-        for estimate in estimates
-    ]
-    values, lows, highs = zip(*rows, strict=True) if rows else ((), (), ())
-    return {name: list(values), f"{prefix}low": list(lows), f"{prefix}high": list(highs)}
+    rows = [(estimate.value, estimate.low, estimate.high) for estimate in estimates]
+    table = np.array(rows, dtype=float).reshape(-1, 3)
+    return dict(zip((name, f"{prefix}low", f"{prefix}high"), table.T.tolist(), strict=True))
 
 
 def chance_text(low: float, high: float) -> str:

@@ -223,36 +223,6 @@ def _recalls(grid: _Grid, of_task: Aspects, answer: Picks) -> tuple[pd.DataFrame
     }
 
 
-def instances_in_bucket(
-    store: Store, dataset: str, task: str | Task, bucket: int, buckets: int, run: RunLike | None = None
-) -> pd.DataFrame:
-    """The instances with an aspect that stands in a bucket (from 1).
-
-    Returns
-    -------
-    DataFrame
-        ``instance``, ``n_aspects`` that stand there, ``n_missed`` of them by the run (NaN without one), and the first
-        ``sentence`` there that covers one. Most missed first, then in the order of the file.
-    """
-    of_task = aspects(store, dataset, task)
-    frame = of_task.frame.assign(missed=np.nan)
-    if run is not None:
-        answer = picks(store, runs_named(store, (run,))[0], task)
-        frame["missed"] = 1.0 - answer.found
-        frame = frame[answer.answered[frame["row"].to_numpy()]]
-    frame = frame[bucket_of(frame["first"], frame["n_sentences"], buckets) == bucket - 1]
-    grouped = frame.groupby("instance", sort=False, observed=True)
-    result = pd.DataFrame(
-        {
-            "n_aspects": grouped.size(),
-            "n_missed": grouped["missed"].sum(min_count=1),
-            "sentence": grouped["first"].min(),
-        }
-    )
-    order = "n_aspects" if run is None else "n_missed"
-    return result.reset_index().sort_values(order, ascending=False, kind="stable", ignore_index=True)
-
-
 def finding(middle: pd.DataFrame, opportunity: pd.DataFrame) -> str:
     """The table *middle* in one sentence; without runs, where the gold stands."""
     if middle.empty:

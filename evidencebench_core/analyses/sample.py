@@ -15,8 +15,9 @@ SAMPLE_RUNS: Final = ("bm25", "abstract-tail", "lead")
 """Retrievers that answer all sample papers in milliseconds, without a model to load."""
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _INSTALLED: Final = _PACKAGE / "_app"
-_ROOT: Final = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent  # else in a checkout
-SAMPLE: Final = _ROOT / "sample_data" / "sample_data.json"
+APP_FOLDER: Final = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
+"""Where ``app.py`` and the sample papers are: inside an installed package, else at the root of the repository."""
+SAMPLE: Final = APP_FOLDER / "sample_data" / "sample_data.json"
 
 
 def sample(store: Store | None = None) -> DatasetInfo:

@@ -208,8 +208,7 @@ def _notes(papers: Sequence[AnnotatedPaper], groups: _Groups, names: Sequence[st
         )
     else:
         who = "both annotations" if len(names) == 2 else "two annotations or more"
-        aspects = "1 aspect stands" if n_shared == 1 else f"{n_shared} aspects stand"
-        yield f"{aspects} in {who}, by what they say, and are compared sentence by sentence."
+        yield f"Compared sentence by sentence: {quantity(n_shared, 'aspect')} in {who}, matched by what they say."
         alone = {name: sum(list(group) == [name] for group in flat) for name in names}
         listed = " and ".join(f"{n} of {name} alone" for name, n in alone.items() if n)
         if listed:

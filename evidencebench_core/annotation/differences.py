@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, MarkedAspect
+from evidencebench_core.annotation.model import MODEL, Annotation, MarkedAspect
 from evidencebench_core.errors import PaperError
 
 
@@ -96,51 +96,6 @@ def differences(a: Annotation, b: Annotation) -> tuple[Difference, ...]:
     return tuple(items)
 
 
-def first_consensus(a: Annotation, b: Annotation) -> Annotation:
-    """Everything that either marked, for the two to decide from; what they decided on models' proposals counts.
-
-    EvidenceBench's guidelines (appendix B) include what two annotators cannot resolve.
-    """
-    aspects = tuple(
-        MarkedAspect(f"aspect_{n}", pair.text, pair.is_result, tuple(sorted(frozenset.union(*pair.marks))))
-        for n, pair in enumerate(aspect_pairs(a, b))
-    )
-    return Annotation(
-        CONSENSUS,
-        a.hypothesis or b.hypothesis,
-        a.n_sentences,
-        aspects,
-        len(aspects),
-        frozenset(key for key in a.decisions | b.decisions if key.startswith(MODEL)),
-        {"consensus_of": [a.annotator, b.annotator]},
-    )
-
-
-def open_proposals(annotation: Annotation, proposal: Annotation) -> tuple[Difference, ...]:
-    """What a model proposes and nobody decided, one by one: an aspect, then each of its marks.
-
-    What the annotation has already is no proposal any more, and the marks of a rejected aspect need no decision.
-    """
-    items, by = [], proposal.annotator
-    for pair in aspect_pairs(annotation, proposal):
-        if pair.b is None:
-            continue
-        if pair.a is None:
-            aspect = Difference(pair, None, by, pair.b.text)
-            if aspect.key in annotation.decisions:
-                continue
-            items.append(aspect)
-        of_a, of_b = pair.marks
-        items += [Difference(pair, index, by, pair.b.text) for index in sorted(of_b - of_a)]
-    return tuple(item for item in items if item.key not in annotation.decisions)
-
-
-def has_item(annotation: Annotation, item: Difference) -> bool:
-    """Whether an annotation has what only one of two had."""
-    aspect = _aspect_like(annotation, item.pair)
-    return aspect is not None and (item.sentence is None or item.sentence in aspect.sentences)
-
-
 def decide(annotation: Annotation, items: Iterable[Difference], keep: bool) -> Annotation:
     """The annotation with, or without, what only one of two had; the decisions are remembered."""
     for item in items:
@@ -149,7 +104,7 @@ def decide(annotation: Annotation, items: Iterable[Difference], keep: bool) -> A
 
 
 def _decide_one(annotation: Annotation, item: Difference, keep: bool) -> Annotation:
-    aspect = _aspect_like(annotation, item.pair)
+    aspect = aspect_like(annotation, item.pair)
     if not keep:
         if aspect is None:
             return annotation
@@ -166,7 +121,8 @@ def _decide_one(annotation: Annotation, item: Difference, keep: bool) -> Annotat
     return annotation if item.sentence is None else annotation.mark(aspect.id, [item.sentence])
 
 
-def _aspect_like(annotation: Annotation, pair: AspectPair) -> MarkedAspect | None:
+def aspect_like(annotation: Annotation, pair: AspectPair) -> MarkedAspect | None:
+    """The aspect of an annotation that says the same."""
     words = _words(pair.text)
     return next((aspect for aspect in annotation.aspects if words in _texts(aspect)), None)
 

@@ -35,15 +35,10 @@ _ARTICLES: Final = ("xml_files", "xml")
 _TEXTS: Final = ["Outcome", "Intervention", "Comparator"]
 _IS_VALID: Final = ["Valid Label", "Valid Reasoning"]
 _ANSWER: Final = ["PromptID", "UserID", "Label", "Annotations"]
-_VERBS: Final = {  # by how a label begins, what an aspect says
-    "significantly increase": "significantly increased",
-    "significantly decrease": "significantly decreased",
-    "no significant difference": "made no significant difference to",
-}
-_CLAIMS: Final = {  # by verb, what a hypothesis claims
-    "significantly increased": "increases",
-    "significantly decreased": "reduces",
-    "made no significant difference to": "does not change",
+_VERBS: Final = {  # by how a label begins: the verb of an aspect, and of a hypothesis
+    "significantly increase": ("significantly increased", "increases"),
+    "significantly decrease": ("significantly decreased", "reduces"),
+    "no significant difference": ("made no significant difference to", "does not change"),
 }
 _MOST_CLAIMS: Final = 3  # of one comparison, in other words
 _MAX_BYTES: Final = 256 << 20
@@ -55,7 +50,7 @@ _CAPTION: Final = re.compile(  # the label of a figure or table, at the end or t
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class TrialCounts:
     """What `trial_instances` met; whole once the last instance has been taken."""
 
@@ -77,8 +72,8 @@ def read_trials(folder: Path, counts: TrialCounts) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``PMCID`` and ``PromptID`` (numbers), ascending; ``Outcome``, ``Intervention``, ``Comparator``; ``verb`` of the
-        answer, ``verdict``: the most frequent one for the prompt; ``Annotations``, the quote.
+        ``PMCID`` and ``PromptID`` (numbers), ascending; ``Outcome``, ``Intervention``, ``Comparator``; ``answer`` (a
+        key of `_VERBS`), ``verdict``: the most frequent one for the prompt; ``Annotations``, the quote.
     """
     prompts = pd.concat(_tables(folder, _PROMPTS, ["PromptID", "PMCID", *_TEXTS]))
     prompts[_TEXTS] = prompts[_TEXTS].map(lambda text: clean_text(text).strip(" ."))
@@ -91,21 +86,21 @@ def read_trials(folder: Path, counts: TrialCounts) -> pd.DataFrame:
         is_new = ~pd.MultiIndex.from_frame(table[_ANSWER]).isin(pd.MultiIndex.from_frame(answers))
         answers = pd.concat([answers, table.loc[is_valid & is_new, _ANSWER]])
     label = answers["Label"].str.strip().str.casefold()
-    verb = label.str.extract(f"^({'|'.join(_VERBS)})", expand=False).map(_VERBS)
+    answer = label.str.extract(f"^({'|'.join(_VERBS)})", expand=False)
     is_asked = answers["PromptID"].isin(prompts.loc[is_usable, "PromptID"])
     counts.left_out += Counter(
         {
             "prompts without numbers and texts": int((~is_usable).sum()),
-            "answers with an unknown label": int((verb.isna() & (label != "invalid prompt")).sum()),
-            "answers to no prompt": int((~is_asked & verb.notna()).sum()),
+            "answers with an unknown label": int((answer.isna() & (label != "invalid prompt")).sum()),
+            "answers to no prompt": int((~is_asked & answer.notna()).sum()),
         }
     )
     prompts = prompts[is_usable].drop_duplicates("PromptID")
-    trials = answers.assign(verb=verb).dropna(subset="verb").merge(prompts, on="PromptID")
+    trials = answers.assign(answer=answer).dropna(subset="answer").merge(prompts, on="PromptID")
     if trials.empty:
         raise DataError(str(folder), "has no verified answer to a prompt", _REMEDY)
-    verbs = trials.groupby("PromptID")["verb"]
-    trials["verdict"] = verbs.transform(lambda of_prompt: Counter(of_prompt).most_common(1)[0][0])
+    of_prompts = trials.groupby("PromptID")["answer"]
+    trials["verdict"] = of_prompts.transform(lambda of_prompt: Counter(of_prompt).most_common(1)[0][0])
     trials = trials.astype({"PMCID": int, "PromptID": int})
     return trials.sort_values(["PMCID", "PromptID"], kind="stable", ignore_index=True)
 
@@ -162,7 +157,7 @@ def trial_instances(
         counts.n_quotes += len(sentences)
         counts.n_quotes_found += int(sentences.astype(bool).sum())
         for number, (_, group) in enumerate(groups):
-            is_gold = group["verb"] == group["verdict"]
+            is_gold = group["answer"] == group["verdict"]
             counts.n_other_answer += int((~is_gold).sum())
             marked = group.assign(sentences=sentences[group.index].where(is_gold, ()))
             instance = _instance(paper, marked, f"{name}_{paper.paper_id}_{number}")
@@ -189,10 +184,11 @@ def _instance(paper: Paper, group: pd.DataFrame, instance_id: str) -> Instance |
     outcomes = group.groupby(group["Outcome"].str.casefold(), sort=False)  # each once
     for number, (_, of_outcome) in enumerate(outcomes):
         prompt = of_outcome.iloc[0]
-        text = f"Compared with {prompt['Comparator']}, {prompt['Intervention']} {prompt['verdict']} {prompt['Outcome']}"
+        verb, claim = _VERBS[prompt["verdict"]]
+        text = f"Compared with {prompt['Comparator']}, {prompt['Intervention']} {verb} {prompt['Outcome']}"
         sentences = tuple(sorted(set().union(*of_outcome["sentences"])))
         aspects.append(MarkedAspect(f"aspect_{number}", text, True, sentences))
-        claims.append(f"{prompt['Intervention']} {_CLAIMS[prompt['verdict']]} {prompt['Outcome']}.")
+        claims.append(f"{prompt['Intervention']} {claim} {prompt['Outcome']}.")
     covered = tuple(aspect for aspect in aspects if aspect.sentences)
     if len(covered) < _MIN_ASPECTS:
         return None

@@ -55,11 +55,13 @@ def import_marks(store: Store, path: Path) -> Iterator[tuple[str, str, str]]:
     except ValidationError as error:
         problem = f"is no file of marks ({error.errors()[0]['msg']})"
         raise PaperError(str(path), problem, _REMEDY) from error
-    annotations, own = Annotations(store), _own_keys(store)
+    annotations = Annotations(store)
+    own_papers = [marked_paper(store, own.key) for own in OwnPapers(store).all()]
+    keys = {_shared_key(marked): marked.key for marked in own_papers}
     for shared in file:
         name = shared.annotation.annotator
         try:
-            marked = marked_paper(store, own.get(shared.paper, shared.paper))
+            marked = marked_paper(store, keys.get(shared.paper, shared.paper))
             annotation = _checked(shared.annotation, marked)
             before = annotations.get(marked.key, name)
             annotations.save(marked.key, annotation)
@@ -73,11 +75,6 @@ def import_marks(store: Store, path: Path) -> Iterator[tuple[str, str, str]]:
 
 def _shared_key(marked: MarkedPaper) -> str:
     return f"sentences:{digest(list(marked.paper.sentences))}" if marked.key.startswith(OWN) else marked.key
-
-
-def _own_keys(store: Store) -> dict[str, str]:
-    papers = [marked_paper(store, own.key) for own in OwnPapers(store).all()]
-    return {_shared_key(marked): marked.key for marked in papers}
 
 
 def _checked(annotation: Annotation, marked: MarkedPaper) -> Annotation:

@@ -88,10 +88,8 @@ def exported_annotation(
     if annotation.annotator.startswith(MODEL):  # aspects that no window covers are no part of the evidence
         for aspect in annotation.uncovered:
             annotation = annotation.remove_aspect(aspect.id)
-    instance_id = instance_id.strip() or (
-        marked.paper.id if isinstance(marked.paper, Instance) else marked.paper.paper_id
-    )
-    return annotated_instance(marked.paper, annotation, instance_id, construction)
+    paper_id = marked.paper.id if isinstance(marked.paper, Instance) else marked.paper.paper_id
+    return annotated_instance(marked.paper, annotation, instance_id or paper_id, construction)
 
 
 def _annotator(names: tuple[str, ...], wanted: str, undecided: bool) -> str:

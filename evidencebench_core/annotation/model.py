@@ -184,7 +184,7 @@ def annotated_instance(
 
     Aspects keep their numbers, gaps included.
     """
-    _check_complete(paper, annotation, instance_id)
+    _check_complete(paper, annotation)
     return Instance(
         id=instance_id,
         hypothesis=annotation.hypothesis,
@@ -198,10 +198,8 @@ def annotated_instance(
     )
 
 
-def _check_complete(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> None:
+def _check_complete(paper: Paper | Instance, annotation: Annotation) -> None:
     place = f"annotation of {annotation.annotator or 'nobody'}"
-    if not instance_id.strip():
-        raise PaperError("instance id", "is empty", "Give the instance a name of its own.")
     if annotation.n_sentences != len(paper.sentences):
         lengths = f"a paper of {annotation.n_sentences} sentences, and this one has {len(paper.sentences)}"
         raise PaperError(place, f"was made on {lengths}", "Open the paper it was made on.")

@@ -7,8 +7,6 @@ every aspect a look at every window of sentences. All answers are stored, so wha
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import MAX_ASPECT, MODEL, Annotation
 from evidencebench_core.annotation.store import PROPOSALS
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMAnswerError
 from evidencebench_core.llm import Answer, Message, prompt
@@ -68,8 +67,7 @@ class ProposalInput:
 
     def unit(self) -> str:
         """The id of its conversation: another one where anything else is given."""
-        given = json.dumps([self.summary, self.hypothesis, self.aspects])
-        return f"{self.paper}/{hashlib.sha256(given.encode()).hexdigest()[:12]}"
+        return f"{self.paper}/{digest([self.summary, self.hypothesis, self.aspects])[:12]}"
 
 
 def proposer(model: str) -> str:
@@ -103,47 +101,42 @@ class _Conversation:
     given: ProposalInput
 
     async def answer(self, llm: LLM, model: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        marked = marked_paper(self.store, self.given.paper)
-        return await _proposal(llm, self.given, marked, model, request)
-
-
-async def _proposal(
-    llm: LLM, given: ProposalInput, marked: MarkedPaper, model: str, settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    chat = _Chat(llm, parameters_of(model, settings))
-    sentences = marked.paper.sentences
-    hypothesis = one_line(given.hypothesis or marked.hypothesis)
-    if not hypothesis:
-        front = given.summary or _front_text(marked)
-        messages = prompt("annotate-hypothesis").messages(summary=front)
-        hypothesis = await chat.ask(messages, _read_hypothesis, "HYPOTHESIS: x")
-    aspects = list(given.aspects)
-    if not aspects:
-        asking = prompt("annotate-aspects" if given.summary else "annotate-aspects-of-paper")
-        fields = {"summary": given.summary, "hypothesis": hypothesis, "sentences": numbered(sentences)}
-        aspects = await chat.ask(asking.messages(**fields), _read_aspects, _REHEARSED_ASPECTS)
-    messages = prompt("annotate-results").messages(aspects=numbered(aspects))
-    results = await chat.ask(messages, lambda answer: _read_numbers(answer, len(aspects)), "DECISION: []")
-    context = given.summary or " ".join(f"{text.rstrip('.')}." for text in aspects)
-    looks = [
-        _look(chat, window, aspect, context, sentences)
-        for window in windows(len(sentences))
-        for aspect in aspects
-    ]
-    answers = await asyncio.gather(*looks)
-    annotation = Annotation(proposer(model), hypothesis, len(sentences))
-    reasons: dict[str, str] = {}
-    unread = []
-    for number, text in enumerate(aspects):
-        of_aspect = [answer for answer in answers[number :: len(aspects)] if answer is not None]
-        annotation = annotation.add_aspect(text, number in results, set().union(*of_aspect))
-        for answer in of_aspect:
-            reasons |= {f"{number}:{index}": reason for index, reason in answer.items() if reason}
-        if len(of_aspect) < len(windows(len(sentences))):
-            unread.append(f"aspect_{number}")
-    source = "user" if given.aspects else "summary" if given.summary else "model"
-    origin = {"model": model, "aspects": source, "reasons": reasons, "unread": unread}
-    return replace(annotation, origin=origin).as_dict()
+        given = self.given
+        marked = marked_paper(self.store, given.paper)
+        chat = _Chat(llm, parameters_of(model, request))
+        sentences = marked.paper.sentences
+        hypothesis = one_line(given.hypothesis or marked.hypothesis)
+        if not hypothesis:
+            front = given.summary or _front_text(marked)
+            messages = prompt("annotate-hypothesis").messages(summary=front)
+            hypothesis = await chat.ask(messages, _read_hypothesis, "HYPOTHESIS: x")
+        aspects = list(given.aspects)
+        if not aspects:
+            asking = prompt("annotate-aspects" if given.summary else "annotate-aspects-of-paper")
+            fields = {"summary": given.summary, "hypothesis": hypothesis, "sentences": numbered(sentences)}
+            aspects = await chat.ask(asking.messages(**fields), _read_aspects, _REHEARSED_ASPECTS)
+        messages = prompt("annotate-results").messages(aspects=numbered(aspects))
+        results = await chat.ask(messages, lambda answer: _read_numbers(answer, len(aspects)), "DECISION: []")
+        context = given.summary or " ".join(f"{text.rstrip('.')}." for text in aspects)
+        looks = [
+            _look(chat, window, aspect, context, sentences)
+            for window in windows(len(sentences))
+            for aspect in aspects
+        ]
+        answers = await asyncio.gather(*looks)
+        annotation = Annotation(proposer(model), hypothesis, len(sentences))
+        reasons: dict[str, str] = {}
+        unread = []
+        for number, text in enumerate(aspects):
+            of_aspect = [answer for answer in answers[number :: len(aspects)] if answer is not None]
+            annotation = annotation.add_aspect(text, number in results, set().union(*of_aspect))
+            for answer in of_aspect:
+                reasons |= {f"{number}:{index}": reason for index, reason in answer.items() if reason}
+            if len(of_aspect) < len(windows(len(sentences))):
+                unread.append(f"aspect_{number}")
+        source = "user" if given.aspects else "summary" if given.summary else "model"
+        origin = {"model": model, "aspects": source, "reasons": reasons, "unread": unread}
+        return replace(annotation, origin=origin).as_dict()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.annotation.model import MODEL, Annotation
 from evidencebench_core.data.model import Instance
-from evidencebench_core.words import clipped_text, one_line
+from evidencebench_core.words import one_line
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -50,34 +50,6 @@ def construction_of(
     }
 
 
-def provenance_line(construction: Mapping[str, Any]) -> str:
-    """Source, licence, models, coverage and who decided, for people; ``""`` where nothing is said."""
-    coverage, decisions = construction.get("coverage"), construction.get("decisions")
-    parts = [
-        _phrase("from ", _value(construction.get("review"), "title")),
-        _phrase("paper under ", construction.get("paper_licence")),
-        _phrase("with ", ", ".join(dict.fromkeys(_models(construction)))),
-        _phrase("decided by ", _value(decisions, "by")),
-        _consensus_text(construction.get("consensus")),
-    ]
-    n_covered, n_aspects = (_value(coverage, name) for name in ("n_covered", "n_aspects"))
-    if type(n_covered) is int and type(n_aspects) is int:
-        parts.append(f"{n_covered:,} of {n_aspects:,} aspects covered")
-    if _has_proposed_aspects(construction):
-        parts.append("aspects proposed by a model")
-    text = "; ".join(filter(None, parts))
-    return f"Made {text}." if text else ""
-
-
-def _consensus_text(consensus: object) -> str:
-    names, kappa, n_open = (_value(consensus, name) for name in ("of", "kappa", "n_open"))
-    if not isinstance(names, list):
-        return ""
-    figures = [f"kappa {kappa:.2f}"] if isinstance(kappa, float) else []
-    figures += [f"{n_open:,} of their differences open"] if type(n_open) is int else []
-    return _phrase("a consensus of ", f"{' and '.join(map(str, names))} ({', '.join(figures)})")
-
-
 @dataclass(frozen=True, slots=True)
 class GoldMakers:
     """Who made the gold of a dataset, as far as its instances say; made by `gold_makers`."""
@@ -98,14 +70,14 @@ def gold_makers(store: Store, dataset: str) -> GoldMakers:
     ids = store.ids(dataset)
     sample = list(store.get_many(dataset, ids[:: max(1, len(ids) // _SAMPLED)]))
     models = dict.fromkeys(model for instance in sample for model in gold_models(instance))
-    n_proposed = sum(_has_proposed_aspects(instance.construction) for instance in sample)
+    n_proposed = sum(has_proposed_aspects(instance.construction) for instance in sample)
     return GoldMakers(tuple(models), n_proposed / max(1, len(sample)))
 
 
 def gold_models(instance: Instance) -> tuple[str, ...]:
     """The models behind the gold, as far as the file says; EvidenceBench's own are not named in its files."""
     if instance.construction or not instance.id.startswith("evidencebench_"):
-        return tuple(dict.fromkeys(_models(instance.construction)))
+        return tuple(models_named(instance.construction))
     is_small = re.match(r"evidencebench_(train|dev|test)_", instance.id)
     return ("GPT-4",) if is_small else ("GPT-4o-mini",)
 
@@ -132,21 +104,18 @@ def family_note(makers: Iterable[str], models: Iterable[str]) -> str:
     )
 
 
-def _models(construction: Mapping[str, Any]) -> list[str]:
+def models_named(construction: Mapping[str, Any]) -> list[str]:
+    """The models of its stages, each once; the key comes from a file, and may hold anything."""
     stages = construction.get("stages")
-    names = [_value(stage, "model") for stage in stages] if isinstance(stages, list) else []
-    return [name for name in names if isinstance(name, str) and name]
+    names = [value_in(stage, "model") for stage in stages] if isinstance(stages, list) else []
+    return list(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
 
-def _has_proposed_aspects(construction: Mapping[str, Any]) -> bool:
+def has_proposed_aspects(construction: Mapping[str, Any]) -> bool:
     """Whether a model proposed study aspects from the paper, so that no review is behind them."""
     sources = construction.get("aspects")
     return isinstance(sources, list) and "model" in sources
 
 
-def _value(mapping: object, name: str) -> object:
+def value_in(mapping: object, name: str) -> object:
     return mapping.get(name) if isinstance(mapping, Mapping) else None
-
-
-def _phrase(before: str, value: object) -> str:
-    return f"{before}{clipped_text(one_line(value), 80)}" if isinstance(value, str) and value.strip() else ""

@@ -15,7 +15,7 @@ from evidencebench_core.answers.model import Question as AskedQuestion
 from evidencebench_core.answers.store import ANSWER_SETS, Mark, stored_answers
 from evidencebench_core.answers.units import Labels, units_frame
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, did_you_mean, shown
+from evidencebench_core.errors import SettingError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.runs import (
     JUDGEMENTS,
@@ -98,8 +98,16 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
 
 
 def is_answer_set(store: Store, name: str) -> bool:
-    """Whether this is the name of a set of answers, and not of a run."""
-    return name in {info.name for info in ANSWER_SETS.all(store)}
+    """Whether this is the name of a set of answers, and not of a run; `UnknownNameError` where it is of neither."""
+    names = [info.name for info in ANSWER_SETS.all(store)]
+    if name in names:
+        return True
+    try:
+        RunStore(store).run(name)
+    except UnknownNameError as error:
+        remedy = f"{error.remedy} Sets of answers: {', '.join(names) or 'none'}."
+        raise UnknownNameError(error.place, error.problem, remedy) from error
+    return False
 
 
 def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Iterator[tuple[str, Question]]:

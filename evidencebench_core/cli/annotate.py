@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
@@ -83,12 +82,13 @@ def evidence_inference(
         result = ingest(store, path, name, source=f"Evidence Inference, {folder.resolve()}")
     for line in counts.unread[:10]:
         note(line)
-    values = {field.name: getattr(counts, field.name) for field in fields(counts)}
-    figures = {key: value for key, value in values.items() if isinstance(value, int)}
+    figures = {key: value for key, value in vars(counts).items() if isinstance(value, int)}
     rows = [{"count": key.removeprefix("n_").replace("_", " "), "n": value} for key, value in figures.items()]
     rows += [{"count": f"left out: {reason}", "n": n} for reason, n in counts.left_out.items()]
     added = {"dataset": result.dataset.name, "added": result.added}
-    return Output(values | added, {"": rows}, f"Dataset {result.dataset.name}", result.dataset.gold_notes)
+    return Output(
+        vars(counts) | added, {"": rows}, f"Dataset {result.dataset.name}", result.dataset.gold_notes
+    )
 
 
 @verb("export --annotator Ada --out marked.json", within=ANNOTATE)
@@ -125,10 +125,8 @@ def export(
             f"Aspects with a sentence: {mean} a paper; {n_most:,} of {len(rows):,} papers have {_MOST:.0%}."
         )
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
-    document: dict[str, Any] = {
-        name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")
-    }
-    document["instances"] = n_instances
+    counts = {name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")}
+    document = counts | {"instances": n_instances}
     title, code = quantity(n_instances, "instance"), 0 if n_instances else 1
     return Output(document, {"": rows}, title, notes, (share_name,), code=code)
 

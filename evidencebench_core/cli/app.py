@@ -12,7 +12,6 @@ from typer import Option
 
 from evidencebench_core.cli.emit import note
 from evidencebench_core.cli.frame import Store, verb
-from evidencebench_core.errors import StoreError
 
 _THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE: Final = ("0.0.0.0", "::", "")  # noqa: S104 - told apart, not listened on
@@ -27,30 +26,21 @@ def serve(
     allow_host: list[str] | None = Option(None, metavar="NAME", help="a name of a proxy's"),
     no_token: bool = Option(False, "--no-token", help="let in whoever is logged in to this machine"),
     no_browser: bool = Option(False, "--no-browser", help="do not open a browser, only serve"),
-) -> int:
+) -> None:
     """Open the app in the browser. It serves this machine only, until Ctrl-C."""
-    folder = app_folder()
+    from evidencebench_core.analyses.sample import APP_FOLDER
+    from evidencebench_core.analyses.sample import sample as add_sample
+
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if sample:
-        from evidencebench_core.analyses.sample import sample as add_sample
-
         note(f"The sample papers are in {store.path}, as {add_sample(store).name}.")
     if no_token and host in _THIS_MACHINE:
         environment["EVIDENCEBENCH_TOKEN"] = ""
     elif not environment.get("EVIDENCEBENCH_TOKEN"):
         environment.pop("EVIDENCEBENCH_TOKEN", None)  # the server makes one
-    words = command(folder / "app.py", host, port, allow_host or (), browser=not no_browser)
-    return _serve(words, environment)
-
-
-def app_folder() -> Path:
-    """Where ``app.py`` and its pages are: inside an installed package, or at the root of the repository."""
-    package = Path(__file__).resolve().parent.parent
-    for folder in (package / "_app", package.parent):
-        if (folder / "app.py").is_file() and (folder / "pages").is_dir():
-            return folder
-    remedy = "Install evidencebench-explorer again, or run the command in a clone of the repository."
-    raise StoreError(str(package), "has no app beside it", remedy)
+    words = command(APP_FOLDER / "app.py", host, port, allow_host or (), browser=not no_browser)
+    sys.stderr.flush()
+    os.execve(words[0], words, environment)  # noqa: S606 - the server itself: who stops this process stops it
 
 
 def command(script: Path, host: str, port: int | None, names: Sequence[str], *, browser: bool) -> list[str]:
@@ -75,9 +65,3 @@ def command(script: Path, host: str, port: int | None, names: Sequence[str], *, 
     if port is not None:
         words.append(f"--server.port={port}")
     return words
-
-
-def _serve(words: list[str], environment: dict[str, str]) -> int:
-    """Become the server, so that whoever stops this process stops it too."""
-    sys.stderr.flush()
-    os.execve(words[0], words, environment)  # noqa: S606 - our own words, no shell

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from evidencebench_core.words import clipped_text, one_line, p_text, value_text, wrapped
 
@@ -148,9 +149,20 @@ def _write(text: str, path: Path | None) -> None:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, and say so."""
+    with output_stream(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def output_stream(path: Path | None) -> Iterator[BinaryIO]:
+    """The file, there whole or not at all (a note says so), or standard output."""
     from evidencebench_core.data.files import whole_file
 
-    with whole_file(path) as stream:
-        stream.write(content)
-    note(f"Written to {path}")
+    if path is not None:
+        with whole_file(path) as stream:
+            yield stream
+        note(f"Written to {path}")
+    else:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()

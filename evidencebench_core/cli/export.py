@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import BinaryIO, Literal, TextIO, cast
+from typing import Literal, TextIO, cast
 
 from typer import Option
 
 from evidencebench_core.cli import options
-from evidencebench_core.cli.emit import Output, note
+from evidencebench_core.cli.emit import Output, note, output_stream
 from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.words import quantity
 
@@ -31,11 +28,11 @@ def export(
     out: options.Out = None,
 ) -> None:
     """Write a run as TREC, CSV, JSON or predictions. What is left out is said on stderr."""
-    from evidencebench_core.export.run_file import write_run_file
+    from evidencebench_core.export.tables import write_run_file
     from evidencebench_core.runs import RunStore
 
     run = RunStore(store).run(run_id)
-    with _stream(out) as binary:
+    with output_stream(out) as binary:
         lines = write_run_file(store, run, format_, task, cast(TextIO, codecs.getwriter("utf-8")(binary)))
     for line in lines:
         note(line)
@@ -47,7 +44,7 @@ def export_dataset(store: Store, name: options.DatasetName, out: options.Out = N
     from evidencebench_core.export import stream_dataset
 
     info = store.dataset(name)
-    with _stream(out) as stream:
+    with output_stream(out) as stream:
         left_out = stream_dataset(store, info, stream)
     for instance_id, licence in left_out.items():
         note(f"Left out: {instance_id}, of a paper under {licence}, which allows no changed copy")
@@ -84,18 +81,3 @@ def notes(
     from evidencebench_core.analyses.notes import dataset_notes
 
     return dataset_notes(store, dataset, flagged=flagged)
-
-
-@contextmanager
-def _stream(out: Path | None) -> Iterator[BinaryIO]:
-    """The file, there whole or not at all, or standard output."""
-    from evidencebench_core.data.files import whole_file
-
-    if out is not None:
-        with whole_file(out) as stream:
-            yield stream
-        note(f"Written to {out}")
-    else:
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()

@@ -75,9 +75,9 @@ class _Verb(TyperCommand):
                 argument.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
-        for option in given:
-            if given.count(option) > 1 and not option.multiple:
+        names = [word.partition("=")[0] for word in args if word.startswith("--")]
+        for option in self.params:
+            if sum(map(names.count, option.opts)) > 1 and not option.multiple:
                 ctx.fail(f"Option '{option.opts[0]}' is given twice.")
         return super().parse_args(ctx, args)
 

@@ -82,14 +82,9 @@ class Work(Ask):
         return self.ask_again or self.fresh
 
     def make_engine(self) -> runs.Engine:
-        if self.engine == "batch":
-            from evidencebench_core.runs.engines.batch import BatchEngine
-
-            return BatchEngine()
-        if self.engine == "ray":
-            from evidencebench_core.runs.engines.ray import RayEngine
-
-            return RayEngine()
         from evidencebench_core.runs import LocalEngine
+        from evidencebench_core.runs.engines.batch import BatchEngine
+        from evidencebench_core.runs.engines.ray import RayEngine
 
-        return LocalEngine()
+        engines: dict[str, type[runs.Engine]] = {"local": LocalEngine, "batch": BatchEngine, "ray": RayEngine}
+        return engines[self.engine]()

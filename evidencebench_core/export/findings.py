@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -191,13 +191,6 @@ def _facts(findings: Findings) -> dict[str, str]:
         "Notes": " ".join(paper.notes) or "none",
         "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
     }
-
-
-def lead(findings: Findings) -> int | None:
-    """The best pick beyond the abstract, else the best: where to open the paper."""
-    types = findings.read.paper.sentence_types
-    beyond = (index for index in findings.picks if types[index] != "abstract")
-    return next(chain(beyond, findings.picks), None)
 
 
 def marked_pages(findings: Findings) -> list[int]:

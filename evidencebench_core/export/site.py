@@ -10,11 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from evidencebench_core.analyses.comparison import compare
+from evidencebench_core.analyses.frame import runs_named
 from evidencebench_core.analyses.missed import finding, missed_shares, outcomes
 from evidencebench_core.data.downloads import DATASETS
 from evidencebench_core.data.model import Instance
@@ -55,11 +57,10 @@ def publish(store: Store, runs: Sequence[RunLike], folder: Path, tasks: Sequence
 
     An error if the runs are of several datasets, have no task in common, or the folder holds anything else.
     """
-    infos = list({info.id: info for info in map(RunStore(store).run, runs)}.values())
-    if len({info.dataset for info in infos}) != 1:
-        raise SettingError("publish", "is given runs over several datasets", "Name runs over one.")
+    infos = runs_named(store, runs)
     answered = [tasks_of(info, tasks) for info in infos]
-    common = [task for task in answered[0] if all(task in of_run for of_run in answered)]
+    every = dict.fromkeys(chain.from_iterable(answered))
+    common = [task for task in every if all(task in of_run for of_run in answered)]
     if not common:
         raise SettingError("publish", "is given runs without a task in common", "Name other runs.")
     with _whole_folder(folder) as part:

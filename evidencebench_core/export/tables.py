@@ -1,29 +1,54 @@
-"""Runs as CSV, as JSON, and as prediction files; frames as CSV."""
+"""A run as a file, in every format in which it leaves the house; frames as CSV."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
-from evidencebench_core.data.store import DatasetInfo
-from evidencebench_core.export.run_rows import Row, versions
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.export.run_rows import Row, rows, tasks_of, versions
+from evidencebench_core.export.trec import write_qrels, write_run
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunInfo
+from evidencebench_core.runs import RunInfo, score_run
 from evidencebench_core.tasks import Score, Task
 from evidencebench_core.words import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+RunFormat = Literal["trec", "qrels", "csv", "json", "predictions"]
 COLUMNS: Final = (
     *("run", "task", "instance", "pick", "rank", "sentence", "score", "picked", "covers", "newly_covered"),
     *("note", "section", "text"),
 )
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
+
+
+def write_run_file(
+    store: Store, run: RunInfo, form: RunFormat, names: Sequence[str] | None, stream: TextIO
+) -> list[str]:
+    """Write a run for the named tasks, or all that it has answers for; returns what is odd about it, a line each."""
+    tasks = tasks_of(run, names, several=form in ("csv", "json"))
+    first, scores = tasks[0], {task: score_run(store, run, task) for task in tasks}
+    by_task = {task: rows(store, run, task, with_papers=form == "csv") for task in tasks}
+    lines = [note for score in scores.values() for note in score.notes]
+    if form == "json":
+        scored = ((task, scores[task], of_task) for task, of_task in by_task.items())
+        write_json(run, store.dataset(run.dataset), scored, stream)
+    elif form == "csv":
+        write_csv(by_task, stream, run.id)
+    elif form == "qrels":
+        write_qrels(store.evidence_sets(run.dataset), first, stream)
+    elif form == "predictions":
+        write_predictions(by_task[first], stream)
+    else:
+        measure = write_run(by_task[first], first, stream, f"{run.retriever}-{run.id}")
+        lines.insert(0, f"{first.name}: {measure}")
+    return lines
 
 
 def cell(text: str) -> str:
@@ -59,8 +84,8 @@ def write_csv(rows_by_task: Mapping[Task, Iterable[Row]], stream: TextIO, run: s
     """
     writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    for task, rows in rows_by_task.items():
-        for row in rows:
+    for task, of_task in rows_by_task.items():
+        for row in of_task:
             key = {"run": cell(run), "task": task.name, "instance": cell(row.instance_id)}
             reason = f"no answer: {row.reason}" if row.retrieval is None else "no sentence was picked"
             writer.writerows(key | line for line in list(_lines(row, task)) or [{"note": cell(reason)}])
@@ -93,9 +118,9 @@ def places_and_scores(retrieval: Retrieval) -> tuple[dict[int, int], dict[int, f
     return rank, dict(zip(retrieval.ranking, retrieval.scores, strict=False))
 
 
-def write_predictions(rows: Iterable[Row], stream: TextIO) -> None:
+def write_predictions(of_task: Iterable[Row], stream: TextIO) -> None:
     """Write a prediction file, ``{"instance id": [sentence index, ...], ...}``, one instance a line."""
-    _write_object(stream, ((row.instance_id, row.picks) for row in rows if row.retrieval is not None))
+    _write_object(stream, ((row.instance_id, row.picks) for row in of_task if row.retrieval is not None))
     stream.write("\n")
 
 
@@ -115,9 +140,9 @@ def write_json(
     head["dataset"] = {name: getattr(dataset, name) for name in ("name", "sha256", "n_instances")}
     stream.write(_json(head)[:-1] + ',\n"tasks": {')
     comma = ""
-    for task, score, rows in tasks:
+    for task, score, of_task in tasks:
         stream.write(f'{comma}\n{_json(task.name)}: {{"score": {_json(score.as_dict())},\n"instances": ')
-        _write_object(stream, ((row.instance_id, _record(row, score)) for row in rows))
+        _write_object(stream, ((row.instance_id, _record(row, score)) for row in of_task))
         stream.write("}")
         comma = ","
     stream.write("\n}}\n")

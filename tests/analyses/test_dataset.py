@@ -2,6 +2,7 @@
 
 import pytest
 
+from evidencebench_core.analyses import dataset
 from evidencebench_core.analyses.dataset import dataset_report
 from evidencebench_core.data import Store
 from tests.factories import raw_instance
@@ -43,8 +44,11 @@ def test_places_by_hand(store: Store) -> None:
     assert any("without result aspects: 1" in note for note in report.notes)
 
 
-def test_of_large_datasets_some_papers_are_read_and_it_says_so(store: Store) -> None:
-    report = dataset_report(store, "tiny", read=1)
+def test_of_large_datasets_some_papers_are_read_and_it_says_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset, "READ", 1)
+    report = dataset_report(store, "tiny")
     overview = report.tables["overview"].set_index("quantity")
     assert overview.loc[["tokens", "sentences"], "n"].tolist() == [1, 2]
     assert any("stand on 1 instances" in note for note in report.notes)

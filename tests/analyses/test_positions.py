@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.frame import aspects, gold_frame, picks
-from evidencebench_core.analyses.positions import instances_in_bucket, positions
+from evidencebench_core.analyses.positions import positions
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.runs import RunStore
@@ -94,16 +94,6 @@ def test_all_stands_on_what_every_run_answered(store: Store) -> None:
     assert column(tables["opportunity"], "n_aspects") == [3, 3]
     assert column(tables["picks"], "n_picks") == [1, 2, 1, 0]
     assert column(tables["recall"], "found") == [1, 1, 1, 0]  # y, z; x
-
-
-def test_instances_in_a_bucket(store: Store) -> None:
-    run = given_run(store, PICKS, "er@3")
-    frame = instances_in_bucket(store, "tiny", "er@3", 1, 2, run)
-    assert frame.to_dict("records") == [
-        {"instance": "a", "n_aspects": 2, "n_missed": 1.0, "sentence": 0},
-        {"instance": "b", "n_aspects": 2, "n_missed": 1.0, "sentence": 0},
-    ]
-    assert instances_in_bucket(store, "tiny", "er@3", 2, 2)["sentence"].tolist() == [9]
 
 
 def test_what_it_refuses(store: Store) -> None:

@@ -30,7 +30,7 @@ def test_by_aspect_and_by_sentence() -> None:
     assert by_sentence["exact accuracy"]["value"] == pytest.approx(0.6)
     assert by_sentence["binary F1"]["value"] == pytest.approx(0.5)
     assert by_sentence["exact accuracy"]["low"] is None
-    assert "2 aspects stand in both" in report.notes[0]
+    assert "2 aspects in both" in report.notes[0]
     assert "1 of Ada alone and 1 of Ben alone" in report.notes[1]
     listed = [(row["sentence"], row["marked_by"]) for row in records(report.tables["disagreements"])]
     assert listed == [(1, "Ada"), (5, "Ben"), (-1, "Ada"), (-1, "Ben")]

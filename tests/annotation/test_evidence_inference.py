@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.annotation.evidence_inference import TrialCounts, sentences_of_quote, trial_instances
-from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.quotes import QuoteFinder, sentences_in
 from evidencebench_core.errors import DataError
@@ -30,9 +29,8 @@ def test_the_instance_of_a_comparison(tmp_path: Path) -> None:
     ]
     assert instance.evidence.aspects[0].id == "ei_pmc_101_0_aspect_0"
     assert (instance.is_sufficient, instance.evidence.optimal) == (True, 1)
-    assert provenance_line(instance.construction) == (
-        "Made from Evidence Inference; paper under CC BY; 2 of 3 aspects covered."
-    )
+    assert instance.construction["paper_licence"] == "CC BY"
+    assert instance.construction["coverage"] == {"n_aspects": 3, "n_covered": 2}
     assert (counts.n_prompts, counts.n_quotes, counts.n_quotes_found) == (7, 5, 4)
     assert counts.left_out == {"no open licence": 1, "no full text": 1, "fewer than 2 outcomes covered": 1}
     assert "PMC103 is not in" in counts.unread[0]

@@ -95,5 +95,3 @@ def test_the_instance_by_hand() -> None:
 def test_what_is_not_complete_is_named(made: Annotation, problem: str) -> None:
     with pytest.raises(PaperError, match=problem):
         annotated_instance(PAPER, made, "t")
-    with pytest.raises(PaperError):
-        annotated_instance(PAPER, HEAT, " ")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.annotation.differences import decide, open_proposals
+from components.annotate.decisions import open_proposals
+from evidencebench_core.annotation.differences import decide
 from evidencebench_core.annotation.export import exported_annotations
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.propose import ProposalInput, echoed_sentences, proposal_plan, windows

@@ -4,17 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from evidencebench_core.annotation.differences import decide, differences, first_consensus
+from components.annotate.decisions import first_consensus
+from evidencebench_core.annotation.differences import decide, differences
 from evidencebench_core.annotation.export import exported_annotations
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import Annotation
-from evidencebench_core.annotation.provenance import (
-    GoldMakers,
-    gold_makers,
-    gold_models,
-    model_family,
-    provenance_line,
-)
+from evidencebench_core.annotation.provenance import GoldMakers, gold_makers, gold_models, model_family
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
 from evidencebench_core.data.formats import instance_from
@@ -58,8 +53,6 @@ def test_a_consensus_says_whose_it_is_and_what_is_open(store: Store) -> None:
     made = instance.construction
     assert made["consensus"] == {"of": ["Ada", "Ben"], "kappa": 0.4, "n_open": 1}
     assert consensus.decisions == {"model:m\tdose\t2"}  # so a model that was followed is named
-    assert "a consensus of Ada and Ben (kappa 0.40, 1 of their differences open)" in provenance_line(made)
-    assert "consensus" not in provenance_line({"consensus": {"of": 3, "kappa": []}})
 
 
 def test_who_made_the_gold_of_a_dataset(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from components.browse.shared_words import shared_words
 from evidencebench_core.data import instance_from
 from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.export.reader import PaperView, System, view_of
-from evidencebench_core.export.shared_words import shared_words
 from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.bm25 import Bm25
 from tests.factories import raw_instance

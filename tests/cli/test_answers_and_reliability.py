@@ -62,6 +62,7 @@ def test_answers(command: Command, tiny: Path, asks: Any) -> None:
     assert {row["precision"] for row in by_judge["systems"]} == {1.0}
     assert {row["measure"] for row in by_judge["agreement with people"]} == {"accuracy", "kappa", "macro F1"}
     assert "order of systems" in command("answers", "score", "systems", "--judge", "J").out
+    assert "Sets of answers: systems." in command.failure("answers", "score", "sistems")
     for name in ("systems", asked["run"]):
         assert "other has not judged" in command.failure("answers", "score", name, "--judge", "other")
 

@@ -15,7 +15,7 @@ APP = import_module("evidencebench_core.cli.app")
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
     calls: list[tuple[list[str], dict[str, str]]] = []
-    monkeypatch.setattr(APP, "_serve", lambda *call: calls.append(call) or 0)
+    monkeypatch.setattr(APP.os, "execve", lambda _, *call: calls.append(call))
     return calls
 
 
@@ -63,12 +63,3 @@ def test_the_sample_is_in_the_store_before_the_app_opens(command, starts) -> Non
     assert (dataset.name, dataset.n_instances, dataset.synthetic) == ("sample_data", 6, True)
     assert command("app", "--sample").code == 0
     assert len(starts) == 2
-
-
-def test_an_installed_app_is_preferred(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(APP, "__file__", str(tmp_path / "core" / "cli" / "app.py"))
-    assert "has no app beside it" in command("app").err
-    for place in (tmp_path, tmp_path / "core" / "_app"):
-        (place / "pages").mkdir(parents=True)
-        (place / "app.py").touch()
-    assert APP.app_folder() == tmp_path / "core" / "_app"

@@ -11,7 +11,7 @@ import pytest
 from components.frame_table import frame_rows
 from components.table import Chip, Column, Interval, Row, table_data
 from components.table.paging import Paging, paging
-from evidencebench_core.words import visible_texts
+from evidencebench_core.export.reader import visible_texts
 
 COLUMNS = (Column("name", "Name"), Column("n", "n", "number"), Column("share", "Share", "percent"))
 NAN = math.nan

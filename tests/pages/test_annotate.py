@@ -16,7 +16,8 @@ from evidencebench_core.errors import StoreError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.annotation.scripted_model import save_proposal
-from tests.annotation.test_differences import annotation, as_dict
+from tests.annotation.test_differences import annotation
+from tests.components.annotate.test_decisions import as_dict
 from tests.pages.app import App, OpenPage, raising
 
 TEXT = b"# Tea\n\n## Results\n\nPressure fell by 3 mmHg. It fell in women too. Nobody died. Sleep was the same.\n"

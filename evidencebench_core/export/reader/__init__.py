@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from evidencebench_core.export.reader.page import FOLDER, PARTS, Drawing, show
+from evidencebench_core.export.reader.page import FOLDER, PARTS, Drawing, css_variables, show
 from evidencebench_core.export.reader.view import (
     PaperView,
     SentenceNote,
+    SharedWords,
     System,
     paper_key,
     view_data,
     view_of,
+    visible_texts,
 )

@@ -8,16 +8,14 @@
  *   `words`: by sentence what it shares with the hypothesis: from, to (characters), weight.
  */
 
-/** Letter -> name, label and meaning, in the legend's order. */
+/** Letter -> name, what it is called in the legend after the number of gold sentences, and what it means. */
 const MARKS = {
-  g: ["gold", "Gold", "Covers an aspect; not picked, but picks cover all that it covers"],
-  p: ["picked", "Picked", "Picked, and covers no aspect"],
-  b: ["both", "Both", "Picked, and covers an aspect"],
-  m: ["missed", "Missed", "Covers an aspect that no pick covers"],
+  g: ["gold", "already covered", "Covers an aspect; not picked, but picks cover all that it covers"],
+  p: ["picked", "Picked, not gold", "Picked, and covers no aspect"],
+  b: ["both", "picked", "Picked, and covers an aspect"],
+  m: ["missed", "missed", "Covers an aspect that no pick covers"],
   o: ["proposed", "Proposed", "Proposed by a model, and not marked"],
 };
-/** What a mark is called in the legend, after the number of gold sentences. */
-const IN_LEGEND = { b: "picked", g: "already covered", m: "missed", p: "Picked, not gold", o: "Proposed" };
 const HEADINGS = "tfhs";
 const LETTERS = "ABC";
 const SVG = "http://www.w3.org/2000/svg";
@@ -139,7 +137,7 @@ function spokenMark(index, { mark, rank }, labels, by) {
 }
 
 /** A mark in the legend, which leads to the next of its kind. */
-function drawKey(letter, count, label = IN_LEGEND[letter], meaning = MARKS[letter][2]) {
+function drawKey(letter, count, label = MARKS[letter][1], meaning = MARKS[letter][2]) {
   const key = element("button", `key ${markName(letter)}`, "", { "data-jump": letter });
   const sign = drawSign(letter, 1);
   sign.setAttribute("aria-hidden", "true");

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.export.reader.view import PaperView, System, view_data, view_of
-from evidencebench_core.palette import css_variables
+from evidencebench_core.palette import ASPECTS, MARKS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task, task_named, validated_selection
 from evidencebench_core.words import one_line
@@ -62,7 +62,15 @@ class Drawing:
     @cached_property
     def page(self) -> str:
         """A whole HTML page, with its scripts and style: it can be saved as a file, too."""
-        return _page(one_line(self.hypothesis), self.views)
+        data = json.dumps(self.views).replace("<", "\\u003c")  # so that no text of a paper can end the script
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+            f"<style>{reader_style()}</style></head><body>"
+            f'<header class="over"><h1 dir="auto">{escape(one_line(self.hypothesis))}</h1></header>'
+            f'<script type="application/json" id="data">{data}</script>'
+            f"<script>{reader_script(_SHOW)}</script></body></html>"
+        )
 
     @cached_property
     def widget(self) -> ReaderWidget | None:
@@ -117,7 +125,7 @@ def show(
     """
     named = picks if isinstance(picks, Mapping) else {} if picks is None else {"picks": picks}
     systems = [System(name, _selection(instance, name, one)) for name, one in named.items()]
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     view = view_of(instance, focus=chosen.focus, systems=systems, active=0 if systems else None)
     return Drawing(view, instance.hypothesis, height, views_data(view))
 
@@ -138,21 +146,20 @@ def reader_style() -> str:
     return css_variables(".reader", ".reader.dark") + _texts("dom.css", "reader.css", "page.css")
 
 
+def css_variables(selector: str, dark_selector: str) -> str:
+    """All colours as CSS custom properties: ``--gold`` ... and ``--aspect-0`` ..."""
+    hues = {**MARKS, **{f"aspect-{place}": hue for place, hue in enumerate(ASPECTS)}}
+
+    def block(where: str, dark: bool) -> str:
+        lines = (f"  --{name}: {hue.on(dark)};" for name, hue in hues.items())
+        return "\n".join((f"{where} {{", *lines, "}"))
+
+    return f"{block(selector, dark=False)}\n{block(dark_selector, dark=True)}\n"
+
+
 def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:
     raw = picks.selection if isinstance(picks, Retrieval) else picks
     return validated_selection(raw, len(instance.sentences), f"{instance.id}, {name}")
-
-
-def _page(hypothesis: str, views: object) -> str:
-    """The page with its data as JSON in ASCII without ``<``, so that no text of a paper can end the script."""
-    data = json.dumps(views).replace("<", "\\u003c")
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{reader_style()}</style></head><body>'
-        f'<header class="over"><h1 dir="auto">{escape(hypothesis)}</h1></header>'
-        f'<script type="application/json" id="data">{data}</script>'
-        f"<script>{reader_script(_SHOW)}</script></body></html>"
-    )
 
 
 def _texts(*names: str) -> str:

@@ -21,7 +21,6 @@ class Reader extends Sheet {
     const differs = (...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
     const marksChanged = differs("marks", "aspects", "systems", "active", "plain", "by");
-    const notesChanged = differs("notes");
     this.data = data;
     this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
     this.root.classList.toggle("several", data.systems.length > 1);
@@ -39,7 +38,7 @@ class Reader extends Sheet {
       this.drawLegend();
       this.map.draw(this.sentences, data.types);
     }
-    if (notesChanged) this.drawNotes();
+    if (differs("notes")) this.drawNotes();
     const pinChanged = this.shared.aspect.accepts(data.aspect);
     if (pinChanged) this.pin(data.aspect);
     if (this.shared.selected.accepts(data.selected) && data.selected !== this.selected) {

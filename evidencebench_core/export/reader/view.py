@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import SelectionError
 from evidencebench_core.metrics import marks as marks_of
-from evidencebench_core.words import visible, visible_texts
-
-if TYPE_CHECKING:
-    from evidencebench_core.export.shared_words import SharedWords
+from evidencebench_core.words import visible
 
 MAX_SYSTEMS: Final = 3
 
@@ -35,6 +32,14 @@ class SentenceNote:
     sentence: int
     words: str
     flagged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWords:
+    """The words that sentences share with a hypothesis, and what each adds to a score."""
+
+    sentences: tuple[list[tuple[int, int, float]], ...]  # of each: characters from and to, weight
+    by: str = ""  # the retriever to whose score the weights add up; empty where each word weighs 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +98,20 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
     return drawn
 
 
+def visible_texts(value: Any) -> Any:
+    """A JSON-able value whose texts are `visible`; an ``id`` stays as it is, since it comes back from the browser."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {name: part if name == "id" else visible_texts(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [visible_texts(part) for part in value]
+    return value
+
+
 def paper_key(view: PaperView) -> str:
     """A short name for the paper that changes with its text."""
-    texts = "\0".join((view.paper, *view.sentences, *view.sentence_types))
-    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest([view.paper, view.sentences, view.sentence_types])[:16]
 
 
 def _position(value: int | None, size: int) -> int | None:

@@ -229,9 +229,13 @@ def _fit_network(
             units = units * drop(units.shape)
             scores = read @ linear + units @ out
             papers = torch.split(scores, [len(inputs[place]) for place in batch], dim=1)
-            loss = torch.zeros(())
-            for paper, place in zip(papers, batch, strict=True):
-                loss = loss + weights[place] * _loss(paper, tables[place])
+            loss = sum(
+                (
+                    weights[place] * _loss(paper, tables[place])
+                    for paper, place in zip(papers, batch, strict=True)
+                ),
+                torch.zeros(()),
+            )
             optimiser.zero_grad()
             (loss / len(batch)).backward()
             optimiser.step()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.export.shared_words import shared_words
+from components.browse.shared_words import shared_words
 from evidencebench_core.retrievers import make_retriever
 from tests.retrievers.queries import make_query
 from tests.retrievers.test_bm25 import BY_HAND, PAPER

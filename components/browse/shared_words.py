@@ -1,17 +1,10 @@
-"""The words that sentences share with a hypothesis, and what each adds to a score."""
+"""The words that sentences share with a hypothesis, as the reader underlines them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from evidencebench_core.export.reader import SharedWords
 from evidencebench_core.retrievers.base import Query, Retriever
 from evidencebench_core.retrievers.bm25 import Bm25, Tokenisation, token_spans, tokens_of
-
-
-@dataclass(frozen=True, slots=True)
-class SharedWords:
-    sentences: tuple[list[tuple[int, int, float]], ...]  # of each: characters from and to, weight
-    by: str = ""  # the retriever to whose score the weights add up; empty where each word weighs 1
 
 
 def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWords:

@@ -1,10 +1,11 @@
-"""Tables for a paper: names are text in LaTeX and in Markdown, the best is marked."""
+"""Tables for a paper: names are text in LaTeX and in Markdown, letters say what the tests say."""
 
 import json
 import re
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from evidencebench_core import __version__
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.export import csv_text
-from evidencebench_core.export.paper_table import Cell, paper_tables, scores_report, table_text
+from evidencebench_core.export.paper_table import Cell, letter_groups, paper_tables, scores_report, table_text
 from tests.analyses.stores import complete_run, systems_of
 from tests.factories import raw_dataset, store_with
 
@@ -53,24 +54,35 @@ def test_latex_holds_every_name_as_text(report: Report, tmp_path: Path) -> None:
 def test_markdown_holds_every_name_as_text(report: Report) -> None:
     tokens = MarkdownIt("commonmark").enable("table").parse(table_text(report, "markdown"))
     parts = [child for token in tokens if token.type == "inline" for child in token.children or ()]
-    assert not [part for part in parts if part.type == "html_inline"]
+    assert {part.content for part in parts if part.type == "html_inline"} <= {"<sup>", "</sup>"}
     assert "".join(part.content for part in parts if part.type == "text").count(HOSTILE) == 3
 
 
-def test_the_best_is_marked_and_the_caption_says_what_it_stands_on(report: Report) -> None:
+def test_the_best_is_marked_and_letters_tell_apart_what_the_test_tells_apart(report: Report) -> None:
     systems, pairs = paper_tables(report)
-    recalls = [(cell.text.split()[0], cell.is_best) for cell in systems.cells["recall (%)"]]
-    assert recalls == [("90.0", True), ("10.0", False), ("83.3", False)]
+    recalls = [(cell.text.split()[0], cell.letters, cell.is_best) for cell in systems.cells["recall (%)"]]
+    assert recalls == [("90.0", "a", True), ("10.0", "b", False), ("83.3", "a", False)]
     assert pairs.cells["a"].tolist() == [Cell(HOSTILE), Cell(HOSTILE), Cell("bm25")]
     for words in ("12 instances", "12 papers", "optimal K", __version__):
         assert words in systems.caption
 
 
-def test_scores_of_runs_stand_task_by_task(tmp_path: Path) -> None:
+def test_two_share_a_letter_where_they_do_not_differ_and_only_there() -> None:
+    assert letter_groups("xyz", [("z", "x")]) == {"x": "a", "y": "ab", "z": "b"}
+    draws, names = np.random.default_rng(0), "pqrstuvw"
+    for _ in range(50):
+        different = {pair for pair in combinations(names, 2) if draws.random() < 0.4}
+        letters = letter_groups(names, different)
+        for pair in combinations(names, 2):
+            assert set(letters[pair[0]]).isdisjoint(letters[pair[1]]) == (pair in different)
+
+
+def test_scores_of_runs_stand_task_by_task_with_their_pairs(tmp_path: Path) -> None:
     store = store_with(raw_dataset(10), tmp_path)  # two without result aspects
     runs = [complete_run(store, "tiny", name, tasks=("er@2", "result-er@5")) for name in ("oracle", "lead")]
     report = scores_report(store, runs, ["er@2", "result-er@5"])
     assert report.tables["scores"]["n"].tolist() == [10, 10, 8, 8]
+    assert report.tables["pairs"]["task"].tolist() == ["ER@2", "Result-ER@5"]
     (table,) = paper_tables(report)
     assert [cell.is_best for cell in table.cells["recall (%)"]] == [True, False, True, False]
     assert "Result-ER@5: 8 instances, 8 papers, K = 5" in table.caption

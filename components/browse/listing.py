@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
+from components.browse.matches import best_sentence
 from components.browse.notes import NOTES, note_cell, note_kind
 from components.carried import PARAM, InstanceSet, draw_set_button, read_set
 from components.filters import Filter, filter_popover, filtered_rows, filters_text
@@ -21,7 +22,6 @@ from components.state import PageState
 from components.table import Column, TableEvent
 from components.table.paging import paging, put_sort
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.data.search import best_sentence
 from evidencebench_core.words import clipped_text, quantity
 
 LIST_DEFAULTS: Final = {"q": "", "s": "", "where": "", "sort": "", "desc": "", "page": "1"}

@@ -37,13 +37,7 @@ from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.export.reader import SharedWords, view_of
 from evidencebench_core.export.reader import System as Marks
-from evidencebench_core.metrics import (
-    aspect_recall,
-    ceiling_range,
-    expected_recall,
-    random_expectation,
-    selection_change,
-)
+from evidencebench_core.metrics import aspect_recall, ceiling_range, expected_recall, random_expectation
 from evidencebench_core.retrievers import Retrieval, make_retriever, query_of
 from evidencebench_core.retrievers.bm25 import Bm25
 from evidencebench_core.tasks import Task
@@ -205,17 +199,17 @@ def _draw_edit(
         )
         return
     covers, after = instance.evidence.covers(task.focus), answer.retrieval
-    change = selection_change(before.selection, after.selection)
-    text = f"{len(change.kept):,} picks kept, {len(change.gained):,} gained, {len(change.lost):,} lost."
+    picked, now_picked = set(before.selection), set(after.selection)
+    gained, lost = now_picked - picked, picked - now_picked
+    text = f"{len(picked & now_picked):,} picks kept, {len(gained):,} gained, {len(lost):,} lost."
     if covers:
         budget = task.budget_for(instance.evidence)
         then = percent(expected_recall(before.selection, covers, budget))
         now = percent(expected_recall(after.selection, covers, budget))
         text += f" Aspect Recall was **{then}** and is **{now}**."
     st.markdown(text)
-    if change.gained or change.lost:
-        changed = {*change.gained, *change.lost}
-        _draw_ranks(state, instance, {"Original": before, "Edited": after}, changed, "edit-ranks")
+    if gained or lost:
+        _draw_ranks(state, instance, {"Original": before, "Edited": after}, gained | lost, "edit-ranks")
 
 
 def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], best: Sequence[int]) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
 from evidencebench_core.export.reader import SharedWords
 from evidencebench_core.retrievers.base import Query, Retriever
 from evidencebench_core.retrievers.bm25 import Bm25, Tokenisation, token_spans, tokens_of
@@ -15,7 +20,7 @@ def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWord
     """
     tokens: Tokenisation = "word" if isinstance(retriever, Bm25) else "word-stop"
     if isinstance(retriever, Bm25):
-        weights, by = retriever.word_weights(query), retriever.name
+        weights, by = _word_weights(retriever, query), retriever.name
     else:
         words = dict.fromkeys(tokens_of(query.hypothesis, tokens), 1.0)
         weights, by = (words,) * len(query.sentences), ""
@@ -24,3 +29,21 @@ def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWord
         spans = token_spans(sentence, tokens)
         sentences.append([(start, end, known[token]) for token, start, end in spans if token in known])
     return SharedWords(tuple(sentences), by)
+
+
+def _word_weights(retriever: Bm25, query: Query) -> tuple[Mapping[str, float], ...]:
+    """For each sentence, by its words of the hypothesis, what one occurrence adds to its score.
+
+    Occurrences of a word add equal parts of what they add together, which saturates.
+    """
+    weights: tuple[dict[str, float], ...] = tuple({} for _ in query.sentences)
+    index = retriever.index(query)
+    if index is None:
+        return weights
+    for word, n in Counter(tokens_of(query.hypothesis)).items():
+        with np.errstate(invalid="ignore"):
+            scores = n * index.get_scores([word])
+        for of_sentence, counts, score in zip(weights, index.doc_freqs, scores, strict=True):
+            if word in counts:
+                of_sentence[word] = float(score) / counts[word]
+    return weights

@@ -78,7 +78,8 @@ def mesh_report(
 
 def _tree(path: Path) -> pd.DataFrame:
     """Each branch of each descriptor: ``key``, ``branch``, and its ``share`` of a heading."""
-    lines = pd.Series(_file_text(path, _TREE).splitlines(), dtype=str)
+    text = file_content(path, _LARGEST, _TREE).decode("utf-8-sig", errors="replace")
+    lines = pd.Series(text.splitlines(), dtype=str)
     rows = lines.str.extract(rf"^(.*\S.*);\s*([{''.join(BRANCHES)}])[^;]*$").dropna()
     rows = rows.set_axis(["key", "branch"], axis=1)
     rows = rows.assign(key=rows["key"].map(_key)).drop_duplicates()
@@ -89,7 +90,7 @@ def _tree(path: Path) -> pd.DataFrame:
 
 def _headings(path: Path) -> pd.DataFrame:
     """Papers and their headings: ``paper_id``, ``descriptor``, ``key``."""
-    text = _file_text(path, _HEADINGS)
+    text = file_content(path, _LARGEST, _HEADINGS).decode("utf-8-sig", errors="replace")
     tab = "\t" if "\t" in text.partition("\n")[0] else ","
     try:
         columns = ["paper_id", "descriptor"]
@@ -97,10 +98,6 @@ def _headings(path: Path) -> pd.DataFrame:
     except ValueError as error:
         raise DataError(str(path), "has no columns paper_id and descriptor", _HEADINGS) from error
     return rows.assign(paper_id=rows["paper_id"].str.strip(), key=rows["descriptor"].map(_key))
-
-
-def _file_text(path: Path, remedy: str) -> str:
-    return file_content(path, _LARGEST, remedy).decode("utf-8-sig", errors="replace")
 
 
 def _key(heading: str) -> str:

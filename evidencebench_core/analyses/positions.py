@@ -107,11 +107,6 @@ def bucket_of(sentence: Any, n_sentences: Any, buckets: int) -> Any:
     return sentence * buckets // n_sentences
 
 
-def middle_buckets(buckets: int) -> list[int]:
-    """Those (from 0) whose centre is in the middle third of the paper; none of one or two."""
-    return [n for n in range(buckets) if buckets <= 3 * (n + 0.5) <= 2 * buckets] if buckets > 2 else []
-
-
 class _Grid:
     """Sums by paper (rows) and bucket (columns), over the instances of a frame; whatever is of others is left out."""
 
@@ -195,8 +190,9 @@ def _recalls(grid: _Grid, of_task: Aspects, answer: Picks) -> tuple[pd.DataFrame
     found = grid.table(rows, answer.found[rows.index])
     counts = n_aspects.sum(axis=0)
     chance = grid.table(rows, frame["chance"].to_numpy()).sum(axis=0)
-    middle = middle_buckets(grid.buckets)
-    rest = [bucket for bucket in range(grid.buckets) if bucket not in middle]
+    buckets = grid.buckets  # the middle ones have their centre in the middle third; of one or two none has
+    middle = [n for n in range(buckets) if buckets <= 3 * (n + 0.5) <= 2 * buckets] if buckets > 2 else []
+    rest = [bucket for bucket in range(buckets) if bucket not in middle]
     estimates = ratios(found, n_aspects, differences=[(middle, rest)] if middle else [])
     columns = {
         "n_instances": grid.table(rows.drop_duplicates(["row", "bucket"])).sum(axis=0).astype(int),

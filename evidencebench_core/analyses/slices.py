@@ -72,10 +72,11 @@ def slice_report(compared: Systems, families: pd.DataFrame, *, instances: bool =
     tables = {"recall": _stacked(recalls, _RECALL), "difference": _stacked(differences, _DIFFERENCE)}
     if instances:
         tables["instances"] = _stacked(listed, ["family", "slice", "instance", *compared.labels])
+    reasons = {True: "all instances are alike in it", False: "that would read too many papers"}
     notes = (
         f"{len(compared.recalls):,} instances that every run is scored on; slices of one family do not overlap.",
         *compared.notes,
-        *(f"No slices by {name}: {_why_not(families[name])}." for name in alike),
+        *(f"No slices by {name}: {reasons[bool(families[name].notna().any())]}." for name in alike),
         f"{interval_note(len(set(compared.papers)))}. Slices under {FEW} instances are marked: their intervals are too "
         "short. With many slices some difference shows by chance: take one as a question to new data.",
     )
@@ -123,10 +124,6 @@ def _compared(
         "losses": (against < 0).sum(axis=0),
     }
     return recall | estimate_columns(estimates[: len(table.columns)], "recall"), difference
-
-
-def _why_not(family: pd.Series) -> str:
-    return "all instances are alike in it" if family.notna().any() else "that would read too many papers"
 
 
 def slice_frame(store: Store, dataset: str, ids: tuple[str, ...], task: Task) -> pd.DataFrame:

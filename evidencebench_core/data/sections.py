@@ -15,22 +15,12 @@ from evidencebench_core.data.model import SentenceType
 ABSTRACT: Final = "Abstract"
 SectionClass = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
 SECTION_CLASSES: Final[tuple[SectionClass, ...]] = get_args(SectionClass)
-PaperPart = Literal["abstract", "body", "references", "back matter"]
-
-CAPTION: Final = re.compile(
-    r"(?:(?:supplementa(?:ry|l)|supp?l?\.|online|extended data|additional)\s+)?"
-    r"(?:(?P<tables>table|tab\.|box)|(?P<figures>figures?|figs?\.?|scheme|chart|plate|graph))"
-    r"\s*(?:[a-z]?\d+[a-z]?|[ivx]+|[a-h](?=[:.]))\b(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A line or paragraph that begins like a caption, "Table 1" or "Fig. 2"."""
 
 _NUMBER: Final = re.compile(r"^(?:\d+(?:\.\d+)*[.):]?|[ivx]+[.):])\s+")
 _MARK: Final = re.compile(r"^(?:[a-h][.)]?|[ivx]+|\W+)\s+")  # "A Introduction", "■ Methods"
-_BETWEEN: Final = re.compile(r"\s*(?:,|&|/|\band\b)\s*")
+BETWEEN: Final = re.compile(r"\s*(?:,|&|/|\band\b)\s*")
 _BODY: Final = frozenset({"methods", "results", "discussion"})
 _LONGEST: Final = 60  # characters of a main heading
-_LONGEST_BACK_MATTER: Final = 90
 
 
 @lru_cache(maxsize=1 << 14)  # papers have the same headings
@@ -40,35 +30,8 @@ def class_of_heading(heading: str) -> SectionClass | None:
     It is read in parts around "and", "&", "," and "/". Every part must be known, and the first main one decides:
     "Results and discussion" is results.
     """
-    readings = _readings(heading) if len(heading) <= _LONGEST else ()
+    readings = readings_of(heading) if len(heading) <= _LONGEST else ()
     return next(filter(None, map(_class_of, readings)), None)
-
-
-def part_of_heading(heading: str) -> PaperPart:
-    """The part of a paper that a heading opens, by its words alone; a section of the text is "body"."""
-    if len(heading) > _LONGEST_BACK_MATTER:
-        return "body"
-    for words in _readings(heading):
-        if _pattern("reference_lists").fullmatch(words):
-            return "references"
-        back_matter = _pattern("back_matter", "papers_back_matter")
-        known = _pattern("back_matter", "papers_back_matter", "beside")
-        parts = _BETWEEN.split(words)
-        is_list = back_matter.fullmatch(parts[0]) and all(map(known.fullmatch, parts))
-        if is_list or back_matter.fullmatch(words):
-            return "back matter"
-    return "abstract" if class_of_heading(heading) == "abstract" else "body"
-
-
-def is_label(heading: str) -> bool:
-    """Whether a heading could be a label of a structured abstract ("Methods", "Main outcome measures:")."""
-    words = heading.strip(" .:").lower()
-    return class_of_heading(heading) not in {None, "other"} or bool(_pattern("labels").fullmatch(words))
-
-
-def is_aside(text: str) -> bool:
-    """Whether a paragraph starts like key words, abbreviations, an article history or the like."""
-    return _pattern("aside").match(text) is not None
 
 
 def section_titles(sentences: Sequence[str], types: Sequence[SentenceType]) -> tuple[str, ...]:
@@ -121,7 +84,7 @@ def _headings_of_abstract(types: Sequence[SentenceType], headings: Sequence[int]
     return {index for place, index in enumerate(headings) if index in above and index > place}
 
 
-def _readings(heading: str) -> tuple[str, ...]:
+def readings_of(heading: str) -> tuple[str, ...]:
     """The words of a heading: without its number, then without any other mark before it."""
     text = unicodedata.normalize("NFKC", heading).lower().replace("’", "").replace("'", "")
     words = _NUMBER.sub("", " ".join(text.split())).strip(" .:;-–—*")
@@ -131,11 +94,11 @@ def _readings(heading: str) -> tuple[str, ...]:
 
 def _class_of(words: str) -> SectionClass | None:
     first: SectionClass | None = None
-    for part in _BETWEEN.split(words):
-        main = next((name for name in SECTION_CLASSES if _pattern(name).fullmatch(part)), None)
-        if main is None and _pattern("back_matter").fullmatch(part):
+    for part in BETWEEN.split(words):
+        main = next((name for name in SECTION_CLASSES if heading_pattern(name).fullmatch(part)), None)
+        if main is None and heading_pattern("back_matter").fullmatch(part):
             main = "other"
-        if main is None and not _pattern("beside").fullmatch(part):
+        if main is None and not heading_pattern("beside").fullmatch(part):
             spaced = vocabulary("headings.toml")["spaced"]
             return cast("SectionClass | None", spaced.get(words.replace(" ", "")))
         first = first or main
@@ -143,6 +106,6 @@ def _class_of(words: str) -> SectionClass | None:
 
 
 @cache
-def _pattern(*names: str) -> re.Pattern[str]:
+def heading_pattern(*names: str) -> re.Pattern[str]:
     words = vocabulary("headings.toml")
     return re.compile("|".join("|".join(words[name]) for name in names))

@@ -143,7 +143,9 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
     """
     paper = findings.read.paper
     passages = passage_documents(findings)
-    pages, numbers = marked_pages(findings), findings.numbers
+    picks = [pick for passage in findings.passages for pick in passage.picks] if paper.boxes else []
+    pages = list(dict.fromkeys(box.page for pick in picks for box in paper.boxes[pick]))
+    numbers = findings.numbers
     shown = sorted(pages[:_MAX_SHOWN])
     cited = [item for item in floats_cited(paper, findings.picks) if item.page and item.box][:_MAX_SHOWN]
     marked: list[PageImage] = []
@@ -191,13 +193,6 @@ def _facts(findings: Findings) -> dict[str, str]:
         "Notes": " ".join(paper.notes) or "none",
         "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
     }
-
-
-def marked_pages(findings: Findings) -> list[int]:
-    """The pages with picks, from 1, those of the first passages first; none for a paper without pages."""
-    boxes = findings.read.paper.boxes
-    picks = [pick for passage in findings.passages for pick in passage.picks] if boxes else []
-    return list(dict.fromkeys(box.page for pick in picks for box in boxes[pick]))
 
 
 def highlights_pdf(findings: Findings, pdf: bytes) -> bytes:

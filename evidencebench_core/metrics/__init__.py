@@ -4,5 +4,5 @@
 """
 
 from evidencebench_core.metrics.cover import best_cover, ceiling_range, optimal_cover
-from evidencebench_core.metrics.coverage import Change, Gain, marginal_gains, marks, overlap, selection_change
+from evidencebench_core.metrics.coverage import Gain, marginal_gains, marks, overlap
 from evidencebench_core.metrics.measures import MEASURES, aspect_recall, expected_recall, random_expectation

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from evidencebench_core.metrics.measures import check_budget
-
 Candidate = tuple[int, int]
 
 _OPTIONS: Final[Any] = {"mip_rel_gap": 0.0, "node_limit": 50}  # train needs 1 node
@@ -36,7 +34,6 @@ def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]
 
     Useless picks are left out, so there may be fewer. `ceiling_range` bounds how far it is from the best.
     """
-    check_budget(budget)
     picks = list(_best(covers, budget)[0])
     for pick in reversed(picks):
         others = [candidate for candidate in picks if candidate != pick]
@@ -52,7 +49,6 @@ def ceiling_range(covers: Sequence[frozenset[int]], budget: int | None) -> tuple
     """
     if not covers:
         return None
-    check_budget(budget)
     n_coverable = sum(map(bool, covers))
     if budget is None or budget >= n_coverable:
         return n_coverable / len(covers), n_coverable / len(covers)

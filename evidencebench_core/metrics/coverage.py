@@ -1,4 +1,4 @@
-"""A selection pick by pick and sentence by sentence, and what another one changes."""
+"""A selection pick by pick and sentence by sentence."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -58,25 +58,6 @@ def marks(
         return "gold" if sentence in covering else "none"
 
     return tuple(mark(sentence) for sentence in range(n_sentences))
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What another selection changes: sentences in the order of the picks."""
-
-    kept: tuple[int, ...]
-    gained: tuple[int, ...]
-    lost: tuple[int, ...]
-
-
-def selection_change(before: Sequence[int], after: Sequence[int]) -> Change:
-    """The change from one selection to another; a sentence that was picked twice counts once."""
-    old, new = dict.fromkeys(before), dict.fromkeys(after)
-    return Change(
-        kept=tuple(sentence for sentence in new if sentence in old),
-        gained=tuple(sentence for sentence in new if sentence not in old),
-        lost=tuple(sentence for sentence in old if sentence not in new),
-    )
 
 
 def overlap(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:

@@ -10,15 +10,8 @@ from dataclasses import dataclass
 from math import comb
 from typing import Final
 
-from evidencebench_core.errors import SettingError, shown
-
 Picks = tuple[int, ...]
 Covers = Sequence[frozenset[int]]
-
-
-def check_budget(budget: int | None) -> None:
-    if budget is not None and budget < 0:
-        raise SettingError("budget", f"cannot be {shown(budget)}", "Give the number of sentences, 0 or more.")
 
 
 def aspect_recall(selection: Iterable[int], covers: Covers) -> float | None:
@@ -39,10 +32,9 @@ def expected_recall(selection: Iterable[int], covers: Covers, budget: int | None
 
     With no more than ``budget`` different sentences it is the plain recall. With more, it is the mean recall over
     all subsets of ``budget`` sentences of the selection, the limit of what the authors' code simulates by 100,000
-    shuffles. ``None`` without aspects; `SettingError` for a negative budget.
+    shuffles. ``None`` without aspects.
     """
     picked = frozenset(selection)
-    check_budget(budget)
     if budget is None or len(picked) <= budget:
         return aspect_recall(picked, covers)
     return _expected_share(len(picked), [len(cover & picked) for cover in covers], budget) if covers else None
@@ -52,9 +44,8 @@ def random_expectation(n_sentences: int, covers: Covers, budget: int | None) -> 
     """Expected Aspect Recall (0 to 1) of ``budget`` sentences drawn at random from the whole paper.
 
     ``None`` without aspects, and where the budget is ``None``: without a limit there is no number of sentences
-    that a random baseline would draw. `SettingError` for a negative budget.
+    that a random baseline would draw.
     """
-    check_budget(budget)
     if budget is None or not covers:
         return None
     if n_sentences <= budget:

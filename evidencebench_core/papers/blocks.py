@@ -15,9 +15,10 @@ from itertools import groupby
 from typing import Final, Literal
 
 from evidencebench_core.data.model import SentenceType
-from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
+from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.data.sentences import sentences_of
 from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.headings import CAPTION, PaperPart, is_label, part_of_heading
 from evidencebench_core.papers.paper import Box, Float, Paper, PaperKind
 
 _MAX_SENTENCES: Final = 5000  # the longest paper of the benchmark has 794

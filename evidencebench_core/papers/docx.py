@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.files import vocabulary
-from evidencebench_core.data.sections import is_label, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper, clean_text
+from evidencebench_core.papers.headings import is_label, part_of_heading
 
 if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evidencebench_core.data.files import vocabulary
-from evidencebench_core.data.sections import CAPTION, class_of_heading, is_label, part_of_heading
+from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import BlockKind, RawPaper, float_of
+from evidencebench_core.papers.headings import CAPTION, is_label, part_of_heading
 from evidencebench_core.papers.licence import licence_in
 from evidencebench_core.papers.paper import Float
 from evidencebench_core.papers.plain_text import decoded_text

@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from evidencebench_core.data.files import vocabulary
-from evidencebench_core.data.sections import part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import BlockKind, RawPaper, clean_text, float_of
+from evidencebench_core.papers.headings import part_of_heading
 from evidencebench_core.papers.licence import licence_in
 from evidencebench_core.papers.paper import Float
 from evidencebench_core.papers.tree import Element, TreeReader, line_of, set_text, text_of, texts_at, xml_root
@@ -46,7 +46,9 @@ def read_jats(content: bytes, place: str) -> RawPaper:
     for body in article.iterfind("body"):
         reader.add(body, "paragraph")
     notes = [f"The file has {len(articles)} articles; the first was read."] if len(articles) > 1 else []
-    title, paper_id = _article_title(meta), _article_id(meta)
+    titles = [line_of(part) for part in meta.xpath(_TITLES)]
+    title = ": ".join(text.rstrip(" :") for text in titles if text) if len(titles) > 1 else "".join(titles)
+    paper_id = _article_id(meta)
     return RawPaper(reader.blocks, title, reader.left_out, notes, paper_id, licence, floats, has_parts=True)
 
 
@@ -110,11 +112,6 @@ class _JatsReader(TreeReader):
             self.left_out["back matter"] += 1
         else:
             super().add(element, kind)
-
-
-def _article_title(meta: Element) -> str:
-    texts = [line_of(part) for part in meta.xpath(_TITLES)]
-    return ": ".join(text.rstrip(" :") for text in texts if text) if len(texts) > 1 else "".join(texts)
 
 
 def _article_id(meta: Element) -> str:

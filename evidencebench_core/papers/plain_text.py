@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
+from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper
+from evidencebench_core.papers.headings import is_label, part_of_heading
 from evidencebench_core.papers.hyphens import Words, joined_lines
 
 _WRAPPED: Final = 120  # characters; no line of wrapped text is longer

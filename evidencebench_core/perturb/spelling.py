@@ -8,8 +8,6 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evidencebench_core.errors import SettingError, shown
-
 _WORD = re.compile(r"\S*[A-Za-z0-9]\S*")
 _LETTERS = re.compile(r"\S*[A-Za-z]\S*")
 _CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
@@ -30,14 +28,9 @@ def misspellings(
 ) -> tuple[Misspelling, ...]:
     """The text with so many of its words misspelt, or all where it has fewer; for each of the ``numbers``.
 
-    The same text, number and seed (0 or more, else `SettingError`) give the same errors on every machine, and the
-    errors for a smaller number are among those for a larger one. ``keep_digits``: no digit is changed.
+    The same text, number and seed give the same errors on every machine, and the errors for a smaller number are among
+    those for a larger one. ``keep_digits``: no digit is changed.
     """
-    for name, value in (("n", min(numbers)), ("seed", seed)):
-        if value < 0:
-            raise SettingError(
-                f"spelling {name}", f"cannot be {shown(value)}", "Give 0 or a positive number."
-            )
     can_change = string.ascii_letters if keep_digits else string.ascii_letters + string.digits
     words = list((_LETTERS if keep_digits else _WORD).finditer(text))
     rng = random.Random(f"spelling {seed} {text}")  # noqa: S311 - a reproducible draw, not a secret

@@ -7,7 +7,6 @@ from evidencebench_core.retrievers.base import (
     ServedRetriever,
     query_of,
     ranking_by_score,
-    ranking_in_order,
 )
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED
 from evidencebench_core.retrievers.settings import Setting, SettingField, Settings, fields_of

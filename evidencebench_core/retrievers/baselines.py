@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.retrievers.base import (
     ALL,
@@ -92,10 +92,6 @@ class Oracle(Retriever):
             raise SettingError("retriever oracle", "was given no gold", "Pass the instance's evidence.")
 
     def rank(self, query: Query) -> Retrieval:
-        n_sentences = len(query.sentences)
-        if n_sentences != self.gold.n_sentences:
-            problem = f"was given a query of {n_sentences} sentences, and gold of {self.gold.n_sentences}"
-            raise RetrieverError("retriever oracle", problem, "Make one oracle for every instance.")
         covers = self.gold.covers(query.focus)
         cover = optimal_cover(covers)
         if query.budget is not None and len(cover) > query.budget:
@@ -103,7 +99,7 @@ class Oracle(Retriever):
         selection = _greedy_order(cover, covers)
         covering = sorted(frozenset[int]().union(*covers).difference(selection))
         known = {*selection, *covering}
-        rest = [index for index in range(n_sentences) if index not in known]
+        rest = [index for index in range(len(query.sentences)) if index not in known]
         return Retrieval(
             ranking=(*selection, *covering, *rest),
             scores=(2.0,) * len(selection) + (1.0,) * len(covering) + (0.0,) * len(rest),

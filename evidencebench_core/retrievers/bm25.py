@@ -1,8 +1,6 @@
 """Words shared with a hypothesis, the rarer the better."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -57,30 +55,13 @@ class Bm25(Retriever):
     settings_class = Bm25Settings
 
     def rank(self, query: Query) -> Retrieval:
-        index = self._index(query)
+        index = self.index(query)
         if index is None:
             return ranking_by_score(np.zeros(len(query.sentences)))
         with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
             return ranking_by_score(np.nan_to_num(index.get_scores(tokens_of(query.hypothesis))))
 
-    def word_weights(self, query: Query) -> tuple[Mapping[str, float], ...]:
-        """For each sentence, by its words of the hypothesis, what one occurrence adds to its score.
-
-        Occurrences of a word add equal parts of what they add together, which saturates.
-        """
-        weights: tuple[dict[str, float], ...] = tuple({} for _ in query.sentences)
-        index = self._index(query)
-        if index is None:
-            return weights
-        for word, n in Counter(tokens_of(query.hypothesis)).items():
-            with np.errstate(invalid="ignore"):
-                scores = n * index.get_scores([word])
-            for of_sentence, counts, score in zip(weights, index.doc_freqs, scores, strict=True):
-                if word in counts:
-                    of_sentence[word] = float(score) / counts[word]
-        return weights
-
-    def _index(self, query: Query) -> BM25Okapi | None:
+    def index(self, query: Query) -> BM25Okapi | None:
         """The paper's index; none for a paper without words."""
         corpus = [tokens_of(sentence) for sentence in query.sentences]
         # rank-bm25 would divide 0 by 0 at a k1 of exactly 0

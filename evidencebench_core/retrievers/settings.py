@@ -30,10 +30,7 @@ def _json_text(value: object) -> object:
     given = json.loads(value) if isinstance(value, str) else value
     if not isinstance(given, dict) or not given:
         raise ValueError("a JSON object is expected")
-    try:
-        return canonical_text(given)
-    except TypeError as error:
-        raise ValueError("holds something that is not JSON") from error
+    return canonical_text(given)
 
 
 JsonText = BeforeValidator(_json_text)

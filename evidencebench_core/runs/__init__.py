@@ -17,14 +17,7 @@ from evidencebench_core.runs.chat import (
     judge_runs,
     request_settings,
 )
-from evidencebench_core.runs.evaluation import (
-    Evaluation,
-    RunLike,
-    evaluate,
-    run,
-    score_predictions,
-    score_run,
-)
+from evidencebench_core.runs.evaluation import RunLike, evaluate, run, score_predictions, score_run
 from evidencebench_core.runs.execution import (
     Engine,
     LocalEngine,

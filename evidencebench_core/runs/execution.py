@@ -25,9 +25,6 @@ _COMMIT: Final = 0.25  # seconds of computing between two commits
 _SAMPLE: Final = 50  # units that an estimate rehearses, per plan
 
 
-# -- engines ------------------------------------------------------------------------------------------
-
-
 class Engine(Protocol):
     """One way to answer units; all give the same results, in the same store."""
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 Values = NDArray[np.float64]
@@ -68,20 +68,16 @@ def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64]:
     """The cluster of each of n things as a number from 0; ``None`` puts each alone in its own."""
     if clusters is None:
         return np.arange(n)
-    labels = np.asarray(clusters)
-    if labels.shape != (n,):
-        raise SettingError("clusters", f"have the shape {labels.shape}", f"Give {n} labels, one a value.")
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(n)
+    return np.unique(np.asarray(clusters), return_inverse=True)[1].astype(np.int64).reshape(n)
 
 
-def finite(values: ArrayLike, name: str = "values") -> Values:
+def finite(values: ArrayLike) -> Values:
     """The values as a float array; `SettingError` if one is not a finite number."""
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all():
-        place = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
-        indices = ", ".join(map(str, place))
-        problem = f"is {shown(float(array[place]))}"
-        raise SettingError(f"{name}[{indices}]", problem, "Leave out what is undefined, and count it.")
+        raise SettingError(
+            "values", "are not all finite numbers", "Leave out what is undefined, and count it."
+        )
     return array
 
 
@@ -129,7 +125,7 @@ def bootstrap(
     shape (m, ...). Units of one label in ``clusters`` are drawn together. There is no interval for fewer than two
     clusters, where all are alike, or where over half of the resamples leave it undefined.
     """
-    array = finite(units, "units")
+    array = finite(units)
     sums = cluster_sums(array, cluster_numbers(clusters, len(array)))
     drawn = None if len(sums) < SMALL else _resampled_sums(sums)
     size = len(array) if n is None else n
@@ -189,11 +185,7 @@ def ratios(
     ``tops`` and ``bottoms`` have the shape (n_units, n_ratios); an estimate's ``n`` is the sum of the bottoms. Each of
     ``differences`` is of ratios that are pooled (sums over sums), from other pooled ones: these estimates come last.
     """
-    top_array, bottom_array = finite(tops, "tops"), finite(bottoms, "bottoms")
-    if top_array.shape != bottom_array.shape or top_array.ndim != 2:
-        problem = f"have tops of the shape {top_array.shape}, and bottoms of {bottom_array.shape}"
-        raise SettingError("ratios", problem, "Give one row a unit and one column a ratio.")
-    counts = np.stack([top_array, bottom_array], axis=1)
+    counts = np.stack([finite(tops), finite(bottoms)], axis=1)
     sums = cluster_sums(counts, cluster_numbers(clusters, len(counts)))
     drawn = _resampled_sums(sums) if SMALL <= len(sums) <= LARGE else None
     figures = [([column],) for column in range(counts.shape[2])]

@@ -7,14 +7,8 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data.sections import (
-    CAPTION,
-    class_of_heading,
-    is_aside,
-    part_of_heading,
-    section_classes,
-    section_titles,
-)
+from evidencebench_core.data.sections import class_of_heading, section_classes, section_titles
+from evidencebench_core.papers.headings import CAPTION, is_aside, part_of_heading
 
 HEADINGS = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf-8"))
 

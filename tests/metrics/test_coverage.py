@@ -1,17 +1,9 @@
-"""The ledger of a selection, the marks of sentences, and what another selection changes."""
+"""The ledger of a selection, the marks of sentences, and what two selections share."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.metrics import (
-    Change,
-    Gain,
-    aspect_recall,
-    marginal_gains,
-    marks,
-    overlap,
-    selection_change,
-)
+from evidencebench_core.metrics import Gain, aspect_recall, marginal_gains, marks, overlap
 
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=7)
 SELECTIONS = st.lists(st.integers(0, 8), max_size=12)
@@ -56,8 +48,7 @@ def test_marks_by_hand() -> None:
     assert marks(None, COVERED, 5) == ("gold",) * 4 + ("none",)
 
 
-def test_another_selection_by_hand() -> None:
-    assert selection_change((2, 0, 1), (4, 3, 0, 4)) == Change(kept=(0,), gained=(4, 3), lost=(2, 1))
+def test_overlap_by_hand() -> None:
     # As shares of the longer one; no share of two empty ones.
     pairs = [((1, 2, 3), (3, 4)), ((1, 2), (2, 1)), ((), (2,)), ((), ())]
     assert [overlap(*pair) for pair in pairs] == [1 / 3, 1.0, 0.0, None]

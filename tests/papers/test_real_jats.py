@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from evidencebench_core.data.quotes import letters
-from evidencebench_core.data.sections import CAPTION, part_of_heading
+from evidencebench_core.papers.headings import CAPTION, part_of_heading
 from evidencebench_core.papers.read import paper_of_file
 from tests.conftest import DATA, real_file
 from tests.papers.rendering import of_type

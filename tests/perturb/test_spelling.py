@@ -1,11 +1,9 @@
 import re
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import misspellings
 
 TEXT = "Night-shift work increases IL6 by 12% – in women."
@@ -35,6 +33,3 @@ def test_seeds_differ_and_each_gives_the_same_errors_everywhere() -> None:
     (kept,) = misspellings("Tea helps 12 women", (4,), keep_digits=True)
     assert (kept.n_mutated, kept.n_digits, kept.text.split()[2]) == (3, 0, "12")
     assert misspellings(TEXT, (20,))[0].n_mutated == 8  # a dash alone is no word
-    for n, seed in ((-1, 0), (1, -1)):
-        with pytest.raises(SettingError):
-            misspellings(TEXT, (n,), seed)

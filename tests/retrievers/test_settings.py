@@ -52,7 +52,7 @@ def test_values_become_canonical(name: str, value: object, canonical: object) ->
         ("kind", "wrd"),
         ("names", [1, 2]),
         ("text", 3),
-        *[("body", value) for value in ("{", "[1]", "{}", '{"a": NaN}', {"a": object()})],
+        *[("body", value) for value in ("{", "[1]", "{}", '{"a": NaN}')],
         ("shares", 1),
     ],
 )

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, permutation_test
 
-from evidencebench_core.errors import SettingError
 from evidencebench_core.stats import Estimate, holm, paired, pairs
 
 SHARES = st.sampled_from([0.0, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
@@ -19,7 +18,7 @@ def test_by_hand() -> None:
     # Differences 0.5, 0.25, 0: mean 0.25. Of the 4 flips of the two that differ, sums 0.75, 0.25, -0.25, -0.75:
     # two are as far from 0 as 0.75, so p = 2/4.
     pair = paired([1.0, 0.5, 0.3], [0.5, 0.25, 0.3])
-    assert (pair.n, pair.n_clusters, pair.wins, pair.ties, pair.losses, pair.p) == (3, 3, 2, 1, 0, 0.5)
+    assert (pair.n, pair.wins, pair.ties, pair.losses, pair.p) == (3, 2, 1, 0, 0.5)
     assert (pair.mean_a, pair.mean_b, pair.difference.value) == pytest.approx((0.6, 0.35, 0.25))
     # Standard deviation 0.25, so 0.25 / sqrt(3) * 4.3027 = 0.6210 to both sides.
     assert pair.as_dict()["low"] == pair.difference.low == pytest.approx(0.25 - 0.6210, abs=5e-5)
@@ -29,7 +28,7 @@ def test_two_papers_by_hand() -> None:
     # Papers {0, 0, 0} and {1} say nothing of the difference: any may be. They change sign in 4 ways: sums 1, 1, -1, -1,
     # of which all are as far as 1.
     pair = paired([0.0, 0.0, 0.0, 1.0], [0.0] * 4, list("aaab"))
-    assert (pair.n_clusters, pair.p, pair.difference) == (2, 1.0, Estimate(0.25, -1.0, 1.0, 4))
+    assert (pair.p, pair.difference) == (1.0, Estimate(0.25, -1.0, 1.0, 4))
 
 
 def test_what_cannot_be_judged() -> None:
@@ -38,10 +37,6 @@ def test_what_cannot_be_judged() -> None:
     assert paired([], []).difference == Estimate(None, None, None, 0)
     one_paper = paired([0.1, 0.9], [0.0, 0.0], ["a", "a"])
     assert (one_paper.difference.low, one_paper.p, one_paper.wins) == (None, None, 2)
-    for b, place in (([0.1, 0.2], "paired"), ([float("nan")], "b[0]")):
-        with pytest.raises(SettingError) as caught:
-            paired([0.1], b)
-        assert caught.value.place == place
 
 
 @given(PAIRS)
@@ -88,6 +83,3 @@ def test_holm_by_hand() -> None:
     # A test that could not be made does not count.
     assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
     assert holm([]) == ()
-    for p in (-0.1, 1.1, float("nan")):
-        with pytest.raises(SettingError):
-            holm([0.5, p])

@@ -89,11 +89,15 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "selected": _position(view.selected, n),
         "aspect": _position(view.aspect, len(view.aspects)),
         "notes": [asdict(note) for note in view.notes if 0 <= note.sentence < n],
-        "words": None if view.words is None else _word_data(view.words, view.sentences),
+        "words": None,
         "plain": view.plain,
         "keys": "main" if view.is_main and not view.plain else "",
         "by": view.by,
     }
+    if view.words:  # none in a sentence with characters that are written out
+        places = zip(view.words.sentences, view.sentences, strict=True)
+        spans = [of_sentence if visible(text) == text else [] for of_sentence, text in places]
+        data["words"] = {"by": view.words.by, "spans": spans}
     drawn: dict[str, Any] = visible_texts(data)
     return drawn
 
@@ -130,12 +134,6 @@ def _type_letters(sentences: Sequence[str], types: Sequence[SentenceType]) -> st
         else:
             letters.append("f" if letters[0] == "t" and set(letters) <= {"t", "f"} else "s")
     return "".join(letters)
-
-
-def _word_data(words: SharedWords, sentences: Sequence[str]) -> dict[str, Any]:
-    """The places of words; none in a sentence with characters that are written out."""
-    shared = zip(words.sentences, sentences, strict=True)
-    return {"by": words.by, "spans": [spans if visible(text) == text else [] for spans, text in shared]}
 
 
 def _mark_letters(view: PaperView, picks: tuple[int, ...] | None) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, takewhile
 from typing import Final
 
-from evidencebench_core.data.sections import CAPTION, class_of_heading, is_aside, part_of_heading
+from evidencebench_core.data.sections import class_of_heading
+from evidencebench_core.papers.headings import CAPTION, is_aside, part_of_heading
 from evidencebench_core.papers.pdf.chars import Page
 from evidencebench_core.papers.pdf.columns import Column, Gutter
 from evidencebench_core.papers.pdf.lines import Body, Line, groups_of, width_of

@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from evidencebench_core.data.sections import is_aside, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, BlockKind, RawPaper, float_of, paper_of_blocks
+from evidencebench_core.papers.headings import is_aside, part_of_heading
 from evidencebench_core.papers.hyphens import Words, joined_lines
 from evidencebench_core.papers.paper import Box, Doubt, Float, Paper
 from evidencebench_core.papers.pdf import blocks as layout

@@ -11,7 +11,8 @@ from itertools import chain, groupby, pairwise
 from statistics import median
 from typing import Final
 
-from evidencebench_core.data.sections import CAPTION, class_of_heading, part_of_heading
+from evidencebench_core.data.sections import class_of_heading
+from evidencebench_core.papers.headings import CAPTION, part_of_heading
 from evidencebench_core.papers.pdf.chars import Page, Word
 
 _BREAK: Final = 0.9  # ems; columns may stand one em apart, words stand closer

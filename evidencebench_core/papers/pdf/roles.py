@@ -8,7 +8,8 @@ from typing import Final, Literal
 
 from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.quotes import letters
-from evidencebench_core.data.sections import class_of_heading, is_aside, is_label, part_of_heading
+from evidencebench_core.data.sections import class_of_heading
+from evidencebench_core.papers.headings import is_aside, is_label, part_of_heading
 from evidencebench_core.papers.pdf.blocks import BULLET, TextBlock, ends_sentence
 from evidencebench_core.papers.pdf.lines import Body, Line
 

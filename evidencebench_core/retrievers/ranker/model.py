@@ -81,9 +81,7 @@ class Ranker:
     trees: Mapping[Focus, str]  # LightGBM's text of a sum of regression trees over the first `N_OWN` columns
     trained_on: TrainedOn = field(default_factory=TrainedOn)
     selecting: Selecting = field(default_factory=Selecting)
-    cosine_weight: float = (
-        0.0  # of closeness to the hypothesis, in standard deviations, beside what was learnt
-    )
+    cosine_weight: float = 0.0  # of closeness to the hypothesis, beside what was learnt, both standardised
     notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     trees_share: ClassVar[float] = 0.15  # how much the trees' standardised scores count beside the network's

@@ -1,15 +1,16 @@
-"""The dialog for everything that costs model calls: the server, choices, caps, the estimate, and the start."""
+"""The dialog for everything that costs model calls: choices, the server, the estimate, and the start."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import streamlit as st
 
 from components import resources
+from components.caps import draw_caps, estimate_text, session_budget, session_llm
 from components.guarded import guarded_part
 from components.jobs import InChild, Work
 from components.markdown import literal
@@ -18,73 +19,12 @@ from components.server import address_text, draw_chosen_server, session_model
 from components.state import session_connection
 from components.work import carry_out, run_retrievers
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.llm import LLM, Budget
+from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import retriever_entry
-from evidencebench_core.runs import Plan, RunEstimate, RunInfo, estimate, plan
+from evidencebench_core.runs import Plan, RunInfo, estimate, plan
 from evidencebench_core.runs.engines.batch import batches_under_way
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import quantity
-
-_CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] = (
-    ("calls", "Most calls", int, 10, "Answers in the store are no calls."),
-    ("tokens", "Most tokens", int, 10_000, "Of prompts and answers together."),
-    ("money", "Most dollars", float, 0.5, "Needs the model's price: see docs/models.md."),
-)
-
-
-def session_budget() -> Budget:
-    return Budget(**{name: st.session_state.get(f"kept.llm.cap.{name}") for name, *_ in _CAPS})
-
-
-def session_llm(budget: Budget | None = None) -> LLM:
-    """The server of this session; answers are kept in the store."""
-    return LLM(session_connection(), resources.store(), budget or Budget())
-
-
-def model_button(key: str = "") -> None:
-    """A button with the model's name that opens the dialog of its server and caps."""
-    label = literal(session_model(), 40) or "Ask a language model"
-    if st.button(label, icon=":material/tune:", help="Its server, key and caps", key=f"model.{key}"):
-        model_dialog()
-
-
-@st.dialog("Language model", width="medium", on_dismiss="rerun")
-@guarded_part("This dialog")
-def model_dialog() -> None:
-    draw_chosen_server()
-    _draw_caps()
-
-
-def _draw_caps() -> None:
-    for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
-        column.number_input(
-            label,
-            min_value=kind(0),
-            value=None,
-            step=kind(step),
-            placeholder="no cap",
-            help=help_text,
-            key=f"kept.llm.cap.{name}",
-            persist_state="session",
-        )
-    st.caption(
-        "A run stops before it passes a cap, its earlier starts counted, and goes on when started again."
-    )
-
-
-def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
-    """``"96 instances, about 96 calls, 690,000 to 770,000 tokens, $0.90 to $1.57 (from 96 guesses)."``, as Markdown."""
-    if not cost.calls:
-        return "Nothing is left to ask: every answer is in the store."
-    calls = f"about {quantity(cost.calls, 'call')}"
-    parts = [f"{quantity(cost.n_instances, noun)}, {calls}, {literal(cost.range_text())}."]
-    if cost.price_source:
-        parts.append(f"Prices: {literal(cost.price_source)}.")
-    if cost.cached:
-        parts.append(f"{quantity(cost.cached, 'answer')} in the store cost nothing.")
-    if cost.n_looked_at < cost.n_instances:
-        parts.append(f"Estimated from {quantity(cost.n_looked_at, noun)}.")
-    return " ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -177,7 +117,7 @@ def _draw(ask: Ask) -> None:
     is_ready = choices is not None
     if is_ready and ask.asks_server(choices):
         draw_chosen_server()
-        _draw_caps()
+        draw_caps()
         is_ready = bool(session_model())
     is_ready = is_ready and _draw_cost(ask, choices)
     if st.button("Start", type="primary", disabled=not is_ready, key=f"start.{ask.kind}"):

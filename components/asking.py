@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 import streamlit as st
 
 from components import resources
-from components.ask import model_button, session_budget, session_llm
+from components.caps import model_button, session_budget, session_llm
 from components.job_panel import job_panel
 from components.jobs import Job
 from components.markdown import literal

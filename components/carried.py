@@ -1,24 +1,20 @@
-"""Sets of instances and draws of missed aspects, as a link carries them from page to page."""
+"""Sets of instances, as a link carries them from page to page."""
 
 from __future__ import annotations
 
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import streamlit as st
 
 from components import resources
-from components.run_links import reader_link
 from components.state import open_later
-from evidencebench_core.analyses.verdicts import Draw, draw
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.runs import RunInfo
-from evidencebench_core.tasks import Task
 from evidencebench_core.words import quantity
 
 PARAM: Final = "among"  # of the address of Browse
@@ -71,39 +67,6 @@ def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str], label: 
             "browse", {"dataset": dataset.name, PARAM: instance_set(name, dataset, ids)}
         ),
     )
-
-
-def draw_text(n: int, seed: int, stratified: bool, runs: Sequence[RunInfo]) -> str:
-    """A draw of missed aspects as an address has it: ``50.0.s.8c2ce3,196f83``."""
-    return f"{n}.{seed}.{'s' * stratified}.{','.join(run.id for run in runs)}"
-
-
-def named_draw(dataset: DatasetInfo, task: Task, text: str) -> Draw | None:
-    """The inverse of `draw_text`, with the verdicts so far; ``None`` where it is no draw of runs that are here."""
-    n, seed, strata, ids = [*text.split("."), "", "", "", ""][:4]
-    runs = tuple(run for run in resources.runs(dataset) if run.id in ids.split(","))
-    if not runs or not (n + seed).isdecimal() or len(n + seed) > 9:
-        return None
-    return _draw(dataset, runs, task, int(n or 0), int(seed or 0), strata == "s")
-
-
-@resources.cached(beside="notes")
-def _draw(
-    dataset: DatasetInfo, runs: tuple[RunInfo, ...], task: Task, n: int, seed: int, stratified: bool
-) -> Draw:
-    return draw(resources.store(), runs, task, n=n, seed=seed, stratified=stratified)
-
-
-def miss_place(miss: Mapping[Any, Any]) -> dict[str, str]:
-    """What a `reader_link` says of a missed aspect."""
-    return {"instance": miss["instance"], "aspect": miss["label"], "sentence": str(miss["sentence"])}
-
-
-def drawn_link(drawn: Draw, text: str, item: Mapping[Any, Any]) -> dict[str, str]:
-    """A `reader_link` to an item of a draw, that is called by a `draw_text`."""
-    run = next(run for run in drawn.runs if run.id == item["run"])
-    begun = reader_link(resources.store().dataset(run.dataset), drawn.task, "", (run,))
-    return {**begun, **miss_place(item), "draw": text}
 
 
 def _digest(dataset: DatasetInfo) -> str:

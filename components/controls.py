@@ -1,10 +1,10 @@
-"""Small controls: a switch, chips of sentences and aspects, the picker of tasks."""
+"""Small controls: a switch, boxes, chips of sentences and aspects."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import streamlit as st
 
@@ -12,7 +12,6 @@ from components.markdown import literal
 from components.state import PageState
 from components.table import Chip, Column, Row, TableEvent, table
 from evidencebench_core.data import Aspect
-from evidencebench_core.tasks import TASKS, task_named
 
 
 def option_switch(
@@ -91,25 +90,3 @@ def go_to(state: PageState, event: TableEvent) -> None:
 def chip_table(state: PageState, columns: Sequence[Column], rows: Sequence[Row], **look: Any) -> None:
     """A table beside a paper, whose chips lead to sentences and aspects of that; it scrolls where it is long."""
     table(columns, rows, on_event=partial(go_to, state), height=480, **look)
-
-
-TASK_HELP: Final = (
-    "How many sentences may be picked, and whether all study aspects count or the result aspects only. "
-    "Optimal is the smallest number of sentences that cover them all; it differs from paper to paper. A link may name "
-    "any K: task=er@20."
-)
-
-
-def task_picker(state: PageState, *, in_line: bool = False) -> None:
-    """Choose the task of the address, which is a known one; ``in_line``: no label, and as narrow as may be."""
-    task = task_named(state["task"])
-    titles = {name: known.title for name, known in TASKS.items()} | {task.name: task.title}
-    st.selectbox(
-        "Task",
-        list(titles),
-        format_func=titles.__getitem__,
-        help=TASK_HELP,
-        label_visibility="collapsed" if in_line else "visible",
-        width=210 if in_line else "stretch",
-        **state.widget("task", task.name),
-    )

@@ -13,11 +13,11 @@ import streamlit as st
 
 from components import resources
 from components.component import component
-from components.controls import task_picker
 from components.guarded import guarded_page
 from components.markdown import literal
 from components.run_links import first_runs, parts_text, run_name
 from components.state import PageState, open_later
+from components.tasks import task_picker
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.missed import missed
 from evidencebench_core.data import DatasetInfo

@@ -11,13 +11,13 @@ from components.browse.answers import System, systems_of
 from components.browse.listing import LIST_DEFAULTS, draw_list, found_sentence, listing, set_read
 from components.browse.reading import READING_DEFAULTS, draw_reading
 from components.carried import InstanceSet
-from components.controls import task_picker
 from components.guarded import name_window
 from components.markdown import literal
 from components.page import Context, context_line, page, read_context, runs_picker
 from components.retrievers import draw_live_picker, live_choices
 from components.run_links import READ_RUNS
 from components.state import PageState, Value
+from components.tasks import task_picker
 from evidencebench_core.data import Instance
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.export.site import paper_page

@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components import resources
-from components.ask import model_button
+from components.caps import model_button
 from components.controls import option_switch
 from components.guarded import drop_missing, guarded_page, name_window
 from components.markdown import literal

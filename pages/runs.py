@@ -10,7 +10,8 @@ from typing import Final
 import streamlit as st
 
 from components import resources
-from components.ask import ask_button, model_dialog
+from components.ask import ask_button
+from components.caps import model_dialog
 from components.frame_table import draw_downloads, frame_table
 from components.guarded import guarded_part
 from components.job_panel import job_panel

@@ -13,9 +13,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import resources
-from components.carried import PARAM, draw_set_button, instance_set, miss_place
+from components.carried import PARAM, draw_set_button, instance_set
 from components.charts import is_dark
 from components.controls import option_box
+from components.draws import miss_place
 from components.filters import Filter, filter_popover, filtered_rows, filters_text
 from components.frame_table import draw_downloads, draw_intervals, frame_table, report_end
 from components.page import Context, draw_finding, missed_report

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.carried import draw_text, drawn_link, named_draw
 from components.charts import is_dark
+from components.draws import draw_text, drawn_link, named_draw
 from components.frame_table import bounded_columns, draw_intervals, frame_table, report_end
 from components.page import Context, draw_finding
 from components.run_links import reader_address, run_name

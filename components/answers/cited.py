@@ -1,4 +1,4 @@
-"""One answer of a model beside the paper that it cites, scored against gold."""
+"""One answer of a model beside the paper that it cites."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from typing import Final
 
 import streamlit as st
 
+from components.answers.cited_scores import draw_scores
 from components.answers.labels import Badge
 from components.answers.prose import Citation, Sentence, answer_prose
 from components.answers.view import words_of
-from components.frame_table import frame_table, intervals
 from components.markdown import literal
 from components.paper_view import PaperEvent, paper_view
 from components.state import PageState
-from components.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer
-from evidencebench_core.answers.report import ABSTRACT
 from evidencebench_core.data import Instance
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.runs import RunInfo
@@ -25,16 +23,6 @@ from evidencebench_core.words import quantity
 
 _GOLD: Final = Badge("●", "gold", "good")
 _NOT_GOLD: Final = Badge("○", "not gold", "plain")
-_FIGURES: Final = {
-    "cited_recall": "Aspects that a citation covers",
-    "ceiling": "Most that as many sentences cover",
-    "random_expectation": "As many sentences by chance",
-    "evidence_precision": "Citations that are gold",
-    "chance": "Sentences of the paper that are gold",
-    "coverage": "Answer sentences with a citation",
-    "support_rate": "Citations that support, by a judge",
-    "grounded_recall": "Aspects that such a citation covers",
-}
 
 
 def draw_answer(
@@ -62,7 +50,7 @@ def draw_answer(
             document="" if index is None else str(index),
             on_choice=lambda place, document: state.put(sentence=place, document=document or None),
         )
-        _draw_scores(instance, run, report)
+        draw_scores(instance, run, report)
     with right:
         aspect = state.number("aspect")
         view = view_of(
@@ -90,29 +78,3 @@ def _prose(place: int, sentence: CitedSentence, gold: frozenset[int]) -> Sentenc
     unknown = f"{quantity(sentence.n_unknown, 'citation')} of no sentence of the paper"
     note = unknown if sentence.n_unknown else ""
     return Sentence(str(place), sentence.text, mark if citations else None, note, not is_gold, citations)
-
-
-def _draw_scores(instance: Instance, run: RunInfo, report: Report) -> None:
-    """The figures of this answer beside the means of all and of the abstract, as ``answers score`` gives them."""
-    model, instances = run.settings["model"], report.tables["instances"]
-    answers = instances[instances["system"] == model]
-    if answers.empty:
-        return
-    figures = report.tables["figures"]
-    means = figures[figures["system"] == model].set_index("metric")
-    abstract = figures[figures["system"] == ABSTRACT].set_index("metric")["value"]
-    frame = means.assign(
-        figure=means.index.map(_FIGURES),
-        own=answers.set_index("instance").reindex([instance.id]).iloc[0].reindex(means.index).astype(float),
-        mean=intervals(means, "value"),
-        abstract=abstract.reindex(means.index),
-    )
-    columns = (
-        Column("figure", "Against gold", "title"),
-        Column("own", "This answer", "percent"),
-        Column("mean", f"Mean of {len(answers):,}", "interval"),
-        Column("abstract", "The abstract", "percent"),
-    )
-    shown = frame.dropna(subset=["figure"])
-    frame_table(columns, shown, key="cited-scores", caption="The citations against gold")
-    st.caption(literal(" ".join(report.notes)))

@@ -10,22 +10,16 @@ from typing import Any, Final
 import streamlit as st
 
 from components.browse.answers import Answer, Reading, System, answer_at_hand, answers_to, read_now
+from components.browse.aspects import aspect_columns, aspect_rows
 from components.browse.hypothesis import hypothesis_editor
-from components.browse.ledger import (
-    LEDGER,
-    MOST_PICKS,
-    aspect_columns,
-    aspect_rows,
-    best_selection,
-    ledger_rows,
-)
+from components.browse.ledger import LEDGER, MOST_PICKS, best_selection, ledger_rows
 from components.browse.notes import draw_notes, sentence_notes
 from components.browse.provenance import provenance_line
 from components.browse.shared_words import shared_words
 from components.browse.why_missed import draw_why_missed, run_that_missed
 from components.calls import draw_calls, outcome_line, reason_line
 from components.carried import InstanceSet
-from components.controls import TASK_HELP, aspect_chip, chip_table, sentence_chip
+from components.controls import aspect_chip, chip_table, sentence_chip
 from components.guarded import drop_missing
 from components.markdown import literal
 from components.page import Context, percent
@@ -33,6 +27,7 @@ from components.paper_view import PaperEvent, paper_view
 from components.retrievers import Choice
 from components.state import PageState
 from components.table import Column, Row, table
+from components.tasks import TASK_HELP
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.export.reader import SharedWords, view_of

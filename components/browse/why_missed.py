@@ -12,8 +12,9 @@ import streamlit as st
 from components import resources
 from components.browse.answers import Answer
 from components.browse.note_form import draw_note_form
-from components.carried import InstanceSet, drawn_link, miss_place, named_draw
+from components.carried import InstanceSet
 from components.controls import chip_table, sentence_chip
+from components.draws import drawn_link, miss_place, named_draw
 from components.markdown import literal
 from components.page import Context, missed_report, percent
 from components.run_links import run_name

@@ -15,9 +15,9 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.ask import session_llm
 from components.asking import Question, answers_or_button, stored_answers
 from components.calls import outcome_line
+from components.caps import session_llm
 from components.component import component, sentence_event
 from components.markdown import literal
 from components.paper.opened import OpenPaper, pdf_of

@@ -78,7 +78,7 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
 
 def choose_server() -> None:
     """A script: the dialog of the model server."""
-    from components.ask import model_dialog
+    from components.caps import model_dialog
 
     model_dialog()
 

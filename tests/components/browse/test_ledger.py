@@ -2,7 +2,8 @@
 
 import pytest
 
-from components.browse.ledger import aspect_rows, best_selection, ledger_rows
+from components.browse.aspects import aspect_rows
+from components.browse.ledger import best_selection, ledger_rows
 from components.table import Cell, Row
 from evidencebench_core.data import instance_from
 from evidencebench_core.retrievers import Retrieval

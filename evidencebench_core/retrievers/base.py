@@ -56,7 +56,7 @@ class Retrieval(Tabular):
     scores: tuple[float, ...]  # same length, not increasing where each sentence is scored on its own
     n_picks: int | None = None  # how many of the ranking are selected; None: all, until `cut` says how many
     seconds: float = 0.0  # wall-clock time of the call; 0.0 where nobody timed it
-    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         picks = clipped_text(", ".join(map(str, self.selection)), 80)
@@ -102,8 +102,14 @@ class Retriever:
     ) -> None:
         """`SettingError` or `RetrieverError` if it cannot be made of these."""
         self.settings: Any = settings or self.settings_class()
+        place = f"retriever {getattr(self, 'name', '')}"
         if getattr(self.settings, "model", "") is None:
-            raise SettingError(f"retriever {self.name}", "has no model", "Name one, as in --set model=NAME.")
+            raise SettingError(place, "has no model", "Name one, as in --set model=NAME.")
+        if self.asks_server and store is None:
+            remedy = "Give one: make_retriever(name, settings, store=store)."
+            raise SettingError(place, "has no store to keep paid answers in", remedy)
+        if self.sees_gold and gold is None:
+            raise SettingError(place, "was given no gold", "Pass the instance's evidence.")
         self.store, self.gold = store, gold
 
     def rank(self, query: Query) -> Retrieval:
@@ -122,12 +128,6 @@ class ServedRetriever(Retriever):
 
     asks_server = True
     store: Store
-
-    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
-        super().__init__(settings, **needs)
-        if needs.get("store") is None:
-            remedy = "Give one: make_retriever(name, settings, store=store)."
-            raise SettingError(f"retriever {self.name}", "has no store to keep paid answers in", remedy)
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         """The answer to a query, asked of a server; `LLMError` or `RetrieverError` if none can be given."""

@@ -3,12 +3,10 @@
 import hashlib
 import random
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import Field
 
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.retrievers.base import (
     ALL,
@@ -85,11 +83,6 @@ class Oracle(Retriever):
     by_budget = True
     by_focus = True
     gold: EvidenceSet
-
-    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
-        super().__init__(settings, **needs)
-        if needs.get("gold") is None:
-            raise SettingError("retriever oracle", "was given no gold", "Pass the instance's evidence.")
 
     def rank(self, query: Query) -> Retrieval:
         covers = self.gold.covers(query.focus)

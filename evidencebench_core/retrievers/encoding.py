@@ -18,7 +18,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from evidencebench_core.errors import RetrieverError, shown
 
 Role = Literal["", "query", "document"]
-_T = TypeVar("_T")
 MINILM: Final = "minilm"
 ENCODER_HELP: Final = (
     "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, or a Hugging Face name."
@@ -215,11 +214,10 @@ def minilm_folder() -> Path:
 
 def cache_folder() -> Path:
     """Where caches go: ``EVIDENCEBENCH_CACHE``, or the user's cache folder. It need not exist."""
-    if folder := os.environ.get("EVIDENCEBENCH_CACHE"):
-        return Path(folder).expanduser()
     from platformdirs import user_cache_path
 
-    return user_cache_path("evidencebench", appauthor=False)
+    folder = os.environ.get("EVIDENCEBENCH_CACHE") or user_cache_path("evidencebench", appauthor=False)
+    return Path(folder).expanduser()
 
 
 def _model_error(
@@ -248,7 +246,7 @@ def _file_hash(path: Path) -> str:
 # -- the cache: nothing in it is precious; where it cannot be used, texts are encoded anew ---------------
 
 
-def _in_cache(use: Callable[[sqlite3.Connection], _T]) -> _T | None:
+def _in_cache(use: Callable[[sqlite3.Connection], Any]) -> Any:
     path = cache_folder() / "embeddings.sqlite"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

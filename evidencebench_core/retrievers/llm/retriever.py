@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -31,7 +31,6 @@ from evidencebench_core.retrievers.settings import (
     parameters_of,
 )
 
-_FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 _MAX_TOKENS: Final = 1_024
 _MAX_TOKENS_THINKING: Final = 16_384
 
@@ -96,7 +95,7 @@ class LanguageModel(ServedRetriever):
         self._again = prompt(REGENERATE, folder)
         self._again.messages(n_given=2, budget=1)  # an unknown field fails here, not during a run
         self._templates: dict[tuple[str, Focus], tuple[Prompt, ...]] = {}
-        for focus, budget in product(_FOCUSES, (1, None)):
+        for focus, budget in product(get_args(Focus), (1, None)):
             strategy = strategy_for(chosen.strategy, focus, budget)
             templates = prompts_for(strategy, focus, chosen.examples is not None, folder)
             self._templates[strategy, focus] = templates

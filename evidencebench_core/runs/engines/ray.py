@@ -84,17 +84,13 @@ def answers_of(name: str, settings: str, units: Sequence[Unit]) -> Results:
     """The answers to units, computed in a worker."""
     results: dict[str, dict[str, Any]] = {}
     for unit in units:
-        answers = compute(replace(unit, retriever=unit.retriever or _worker_retriever(name, settings)))
-        results[unit.id] = {  # as a mapping proxy cannot be pickled
-            question: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
-            for question, answer in answers.items()
-        }
+        retriever = unit.retriever or _worker_retriever(name, settings)
+        results[unit.id] = compute(replace(unit, retriever=retriever))
     return results
 
 
 @cache
 def _worker_retriever(name: str, settings: str) -> Retriever:
-    """The retriever of this worker."""
     return make_retriever(name, json.loads(settings))
 
 

@@ -40,11 +40,12 @@ def test_a_proposal_is_decided_by_keys(page: Page, app_url: str, store: Store) -
         page.keyboard.press(key)
         expect(page.get_by_text(f"{place} of 4", exact=False)).to_be_visible()
     sentence(page, 0).click()
+    page.wait_for_url(lambda url: "sentence=0" in url)
     settled(page)
     page.keyboard.press("j")  # the reader's: it has the focus
     expect(page.locator(".s:focus")).to_have_attribute("data-mark", "proposed")
     expect(page.get_by_text("1 of 4", exact=False)).to_be_visible()
-    page.wait_for_url(lambda url: "sentence=0" not in url)  # Python hears of the last of quick steps
+    page.wait_for_url(lambda url: "sentence=12" in url)  # Python hears of the last of quick steps
     page.get_by_role("heading").first.click()
     for left, key in ((3, "a"), (2, "a"), (1, "x")):  # the aspect, its mark, and not the second aspect
         expect(page.locator(".st-key-decide-here").get_by_role("button").first).to_be_enabled()

@@ -25,10 +25,15 @@ class Hue:
 _TABLES: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _HUES: Final = {name: Hue(*values) for name, values in _TABLES["hues"].items()}
 
+
+def _hues_by(table: str) -> dict[str, Hue]:
+    return {key: _HUES[name] for key, name in _TABLES[table].items()}
+
+
 PAGE: Final = _HUES["page"]
 """The background."""
 
-MARKS: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["marks"].items()}
+MARKS: Final[Mapping[str, Hue]] = _hues_by("marks")
 """By mark, as `evidencebench_core.metrics.Mark` names them, and a sentence that a model proposes."""
 
 ASPECTS: Final = tuple(_HUES[name] for name in _TABLES["aspects"])
@@ -37,8 +42,8 @@ ASPECTS: Final = tuple(_HUES[name] for name in _TABLES["aspects"])
 SYSTEMS: Final = tuple(_HUES[name] for name in _TABLES["systems"])
 """Systems A, B and C where up to three retrievers stand side by side."""
 
-CHANGES: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["changes"].items()}
+CHANGES: Final[Mapping[str, Hue]] = _hues_by("changes")
 """Better and worse, of whatever is compared: told apart by every kind of colour vision."""
 
-RETRIEVERS: Final[Mapping[str, Hue]] = {key: _HUES[name] for key, name in _TABLES["retrievers"].items()}
+RETRIEVERS: Final[Mapping[str, Hue]] = _hues_by("retrievers")
 """Ours, in every chart."""

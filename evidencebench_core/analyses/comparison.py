@@ -76,8 +76,9 @@ def further_measures(store: Store, compared: Systems) -> pd.DataFrame:
         frame = picks(store, info, compared.task).frame
         selections[info.id] = frame["sentence"].groupby(instances[frame["row"]]).agg(tuple).to_dict()
     rows = []
-    for name, evidence in store.evidence_sets(compared.dataset, compared.recalls.index):
-        covers, budget = evidence.covers(compared.task.focus), compared.task.budget_for(evidence)
+    gold = dict(store.evidence_sets(compared.dataset))
+    for name in compared.recalls.index:
+        covers, budget = gold[name].covers(compared.task.focus), compared.task.budget_for(gold[name])
         for run, of_run in selections.items():
             values = [measure.function(of_run.get(name, ()), covers, budget) for measure in MEASURES[1:]]
             rows.append((run, *values))

@@ -84,7 +84,7 @@ def test_data_is_json_one_letter_a_sentence_and_the_key_that_of_the_text() -> No
 
 def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:
     view = hostile_view()
-    drawn = show(hostile_paper(), {one.name: one.picks for one in view.systems}, height=500)
+    drawn = show(hostile_paper(), {system.name: system.picks for system in view.systems}, height=500)
     markup = drawn._repr_html_()
     one_frame = [markup.removesuffix("</iframe>"), "</iframe>"]
     assert re.findall("<[^>]*>", markup) == one_frame

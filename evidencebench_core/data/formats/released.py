@@ -124,8 +124,9 @@ def _check_aspects(record: ReleasedRecord, place: str) -> None:
             problem = f"has no entry for aspect {shown(aspect)}"
             raise InstanceError(field, problem, "Give one entry an aspect.")
         base.check_indices(f"{field}.{aspect}", covering[aspect], n_sentences)
-    expected = inverse_of(covering, n_sentences)
-    inverse = record.sentence_index2aspects or expected
+    inverse, expected = record.sentence_index2aspects, inverse_of(covering, n_sentences)
+    if inverse is None or inverse == expected:
+        return
     for key in expected | inverse:
         if key not in expected or set(inverse.get(key, ())) != set(expected[key]):
             problem = (

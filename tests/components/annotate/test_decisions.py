@@ -38,11 +38,11 @@ marks = st.dictionaries(
 def test_to_accept_all_of_one_gives_what_that_one_marked(of_a: Marks, of_b: Marks) -> None:
     a, b = annotation("Ada", of_a), annotation("Ben", of_b)
     items = differences(a, b)
-    for one in (a, b):
+    for kept in (a, b):
         settled = first_consensus(a, b)
         for item in items:
-            settled = decide(settled, [item], keep=item.by == one.annotator)
-        assert as_dict(settled) == as_dict(one)
+            settled = decide(settled, [item], keep=item.by == kept.annotator)
+        assert as_dict(settled) == as_dict(kept)
     assert first_consensus(a, b).evidence_sentences == a.evidence_sentences | b.evidence_sentences
 
 
